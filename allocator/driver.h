@@ -1,0 +1,109 @@
+// Where memory comes from. A strategy speaks offsets to a Driver; whether there is memory behind
+// them is the driver's business, so that a dry run and a real run are the same walk.
+//
+// Address space and memory are two things: `reserve` hands out a range of offsets, `commit` puts
+// memory behind part of it. Only committed bytes count towards `reserved()` and the capacity.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <utility>
+
+namespace arenagrad {
+
+enum class DriverCall { reserve, release, commit, decommit };
+
+class Driver {
+ public:
+  /// `capacity`: most bytes ever committed at once. `granule`: sizes are committed in multiples of
+  /// it, save for a last piece that would pass the capacity (see `committable`).
+  Driver(std::size_t capacity, std::size_t granule);
+  virtual ~Driver() = default;
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
+
+  /// A range of `bytes` offsets without memory; its start is a multiple of the granule. Throws
+  /// ContractError when the address space is exhausted (it is far larger than any memory).
+  std::size_t reserve(std::size_t bytes);
+  /// Gives a whole range back; nothing in it may still be committed.
+  void release(std::size_t offset, std::size_t bytes);
+
+  /// Puts memory behind [offset, offset + bytes), inside one reserved range and not committed yet.
+  /// False when that would pass the capacity or when the system refuses; nothing has changed then.
+  [[nodiscard]] bool commit(std::size_t offset, std::size_t bytes);
+  /// Takes memory away again; the range may cover several commits, or whole granules of one.
+  void decommit(std::size_t offset, std::size_t bytes);
+
+  std::size_t capacity() const { return capacity_; }
+  std::size_t granule() const { return granule_; }
+  /// Bytes committed now.
+  std::size_t reserved() const { return reserved_; }
+  /// What to commit in order to have `bytes` more: rounded up to the granule, less if that would
+  /// pass the capacity; 0 when not even `bytes` are left.
+  std::size_t committable(std::size_t bytes) const;
+  std::size_t calls() const { return calls_; }
+
+  /// Called after every successful call, for the ledger.
+  using Listener = std::function<void(DriverCall, std::size_t offset, std::size_t bytes)>;
+  void on_call(Listener listener) { listener_ = std::move(listener); }
+
+  /// Host or device address of offset 0; null when there is no memory (simulated).
+  virtual std::byte* base() const = 0;
+
+ protected:
+  virtual void do_reserve(std::size_t offset, std::size_t bytes) = 0;
+  virtual void do_release(std::size_t offset, std::size_t bytes) = 0;
+  virtual bool do_commit(std::size_t offset, std::size_t bytes) = 0;
+  virtual void do_decommit(std::size_t offset, std::size_t bytes) = 0;
+
+ private:
+  using Ranges = std::map<std::size_t, std::size_t>;  // begin to end, apart from one another
+  void tell(DriverCall call, std::size_t offset, std::size_t bytes);
+
+  std::size_t capacity_;
+  std::size_t granule_;
+  std::size_t next_ = 0;  // addresses are never handed out twice
+  std::size_t reserved_ = 0;
+  std::size_t calls_ = 0;
+  Ranges ranges_;     // reserved address ranges
+  Ranges committed_;  // neighbours joined
+  Listener listener_;
+};
+
+/// Counts and checks like any driver, with no memory behind it: the driver of a dry run.
+class SimulatedDriver final : public Driver {
+ public:
+  using Driver::Driver;
+  std::byte* base() const override { return nullptr; }
+
+ private:
+  void do_reserve(std::size_t, std::size_t) override {}
+  void do_release(std::size_t, std::size_t) override {}
+  bool do_commit(std::size_t, std::size_t) override { return true; }
+  void do_decommit(std::size_t, std::size_t) override {}
+};
+
+/// Anonymous host memory (mmap). Owns one address range, taken at the first `reserve`, and gives it
+/// back in the destructor. Memory is zero when committed and faults when not.
+class HostDriver final : public Driver {
+ public:
+  /// The granule is a multiple of kPage.
+  HostDriver(std::size_t capacity, std::size_t granule);
+  ~HostDriver() override;
+  /// Null before the first `reserve`, a multiple of kPage after it.
+  std::byte* base() const override { return base_; }
+
+  static constexpr std::size_t kPage = 4096;
+
+ private:
+  void do_reserve(std::size_t offset, std::size_t bytes) override;
+  void do_release(std::size_t offset, std::size_t bytes) override;
+  bool do_commit(std::size_t offset, std::size_t bytes) override;
+  void do_decommit(std::size_t offset, std::size_t bytes) override;
+
+  std::byte* base_ = nullptr;
+  std::size_t mapped_ = 0;  // bytes of address space from base_
+};
+
+}  // namespace arenagrad

@@ -1,0 +1,77 @@
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "allocator/driver.h"
+#include "allocator/error.h"
+#include "allocator/request.h"
+#include "allocator/units.h"
+
+namespace arenagrad {
+namespace {
+
+// Addresses cost nothing until committed and are never handed out twice, so a driver takes many
+// times its capacity, but few enough that several drivers fit a process.
+constexpr std::size_t kLeastAddresses = std::size_t{1} << 40;
+constexpr std::size_t kTimesCapacity = 16;
+
+// Without MAP_NORESERVE: inaccessible pages are charged to nobody, and the charge at commit lets
+// the system refuse what it could never back.
+void* map_inaccessible(void* at, std::size_t bytes, int flags) {
+  return ::mmap(at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+}
+
+}  // namespace
+
+HostDriver::HostDriver(std::size_t capacity, std::size_t granule) : Driver(capacity, granule) {
+  check_contract(granule % kPage == 0, "a host driver's granule is a multiple of 4096 bytes");
+}
+
+HostDriver::~HostDriver() {
+  if (base_ != nullptr) ::munmap(base_, mapped_);
+}
+
+void HostDriver::do_reserve(std::size_t offset, std::size_t bytes) {
+  if (base_ == nullptr) {
+    const std::size_t wanted = std::min(kTimesCapacity * capacity(), kUnlimited);
+    std::size_t size = round_up(std::max({wanted, kLeastAddresses, bytes}), kPage);
+    void* at = map_inaccessible(nullptr, size, 0);
+    // Where addresses are scarce (a limit, other drivers) a smaller range does for what is there.
+    while (at == MAP_FAILED && size / 2 >= std::min(capacity(), kLeastAddresses)) {
+      size = round_up(size / 2, kPage);
+      at = map_inaccessible(nullptr, size, 0);
+    }
+    if (at == MAP_FAILED) {
+      throw Error("no address space for host memory: expected " + exact_bytes(size) +
+                  ", the system says: " + std::strerror(errno));
+    }
+    base_ = static_cast<std::byte*>(at);
+    mapped_ = size;
+  }
+  // An unlimited range may end past the mapping; committing there is refused. A small one may not.
+  if (offset >= mapped_) {
+    throw ContractError("host address space exhausted: " + exact_bytes(mapped_) + " used up");
+  }
+}
+
+void HostDriver::do_release(std::size_t, std::size_t) {}
+
+bool HostDriver::do_commit(std::size_t offset, std::size_t bytes) {
+  const std::size_t length = round_up(bytes, kPage);
+  if (offset + length > mapped_) return false;
+  return ::mprotect(base_ + offset, length, PROT_READ | PROT_WRITE) == 0;
+}
+
+void HostDriver::do_decommit(std::size_t offset, std::size_t bytes) {
+  // Mapping anew drops pages and charge alike, where MADV_DONTNEED would keep the charge.
+  void* at = map_inaccessible(base_ + offset, round_up(bytes, kPage), MAP_FIXED);
+  if (at == MAP_FAILED) {
+    throw Error("host memory could not be given back: " + exact_bytes(bytes) +
+                ", the system says: " + std::strerror(errno));
+  }
+}
+
+}  // namespace arenagrad
