@@ -1,0 +1,189 @@
+#include "cli/flags.h"
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "allocator/strategy.h"
+#include "cli/parse.h"
+
+namespace arenagrad::cli {
+namespace {
+
+/// An option whose text goes through a parser of ours, so that errors are worded our way.
+template <class Target, class Parser>
+void add(CLI::App& command, const char* group, const std::string& flag, const char* value,
+         const std::string& text, Target& target, Parser parser) {
+  command
+      .add_option_function<std::string>(
+          flag, [&target, flag, parser](const std::string& typed) { target = parser(flag, typed); },
+          text)
+      ->type_name(value)
+      ->group(group);
+}
+
+void add_switch(CLI::App& command, const char* group, const char* flag, const char* text,
+                bool& target) {
+  command.add_flag(flag, target, text)->group(group);
+}
+
+auto integer(std::int64_t least) {
+  return [least](const std::string& flag, const std::string& text) {
+    return parse_integer(flag, text, least);
+  };
+}
+
+auto real(double least) {
+  return [least](const std::string& flag, const std::string& text) {
+    return parse_real(flag, text, least);
+  };
+}
+
+std::string strategy_help() {
+  std::string text = "how the arena is cut up (default best-fit):";
+  for (const auto& strategy : strategies())
+    text += "\n" + std::string(strategy.name) + ": " + std::string(strategy.summary);
+  return text;
+}
+
+OptimizerSpec optimizer_of(const Flags& flags) {
+  using Kind = OptimizerSpec::Kind;
+  const bool adam = flags.optimizer == Kind::adam || flags.optimizer == Kind::adamw;
+  const auto needs = [&](bool given, bool holds, const char* flag, const char* what) {
+    if (given && !holds)
+      throw UsageError(std::string(flag) + ": expected " + what + ", got --optimizer " +
+                       std::string(name(flags.optimizer)));
+  };
+  const bool any = flags.optimizer != Kind::none, sgd = flags.optimizer == Kind::sgd;
+  needs(flags.learning_rate.has_value(), any, "--lr", "an --optimizer that updates");
+  needs(flags.weight_decay.has_value(), any, "--weight-decay", "an --optimizer that updates");
+  needs(flags.momentum.has_value(), sgd, "--momentum", "--optimizer sgd");
+  needs(flags.nesterov, sgd, "--nesterov", "--optimizer sgd");
+  OptimizerSpec spec;
+  spec.kind = flags.optimizer;
+  spec.learning_rate = flags.learning_rate.value_or(adam ? 1e-3 : 1e-2);
+  spec.momentum = flags.momentum.value_or(0);
+  spec.nesterov = flags.nesterov;
+  // PyTorch's AdamW shrinks weights by 0.01 unless told otherwise.
+  spec.weight_decay = flags.weight_decay.value_or(flags.optimizer == Kind::adamw ? 1e-2 : 0);
+  if (spec.nesterov && spec.momentum == 0)
+    throw UsageError("--nesterov: expected a --momentum above 0, got 0");
+  return spec;
+}
+
+}  // namespace
+
+Settings Flags::settings(std::int64_t default_batch) const {
+  Settings result;
+  auto& plan = result.plan;
+  plan.mode = modes.empty() ? GradientMode::full_batch : modes.front();
+  plan.batching.batch = batch.value_or(default_batch);
+  const bool whole = modes.size() <= 1 && plan.mode == GradientMode::full_batch;
+  plan.batching.micro_batch = micro_batch.value_or(whole && !compares ? plan.batching.batch : 1);
+  if (plan.batching.micro_batch > plan.batching.batch)
+    throw UsageError("--micro-batch: expected at most the batch, " +
+                     std::to_string(plan.batching.batch) + ", got " +
+                     std::to_string(plan.batching.micro_batch));
+  plan.policy = policy;
+  plan.optimizer = optimizer_of(*this);
+  if (no_grad && optimizer != OptimizerSpec::Kind::none)
+    throw UsageError("--no-grad: expected --optimizer none, got " + std::string(name(optimizer)));
+  plan.run = no_grad ? RunMode::no_grad : eval ? RunMode::eval : RunMode::train;
+  plan.dtype = dtype;
+  plan.calibrate = calibrate;
+  result.strategy = strategy;
+  result.capacity = capacity;
+  result.seed = seed;
+  result.threads = static_cast<int>(std::min<std::int64_t>(threads, 1024));
+  result.steps = steps;
+  result.top = static_cast<std::size_t>(top);
+  if (images.empty() != labels.empty())
+    throw UsageError(images.empty() ? "--labels: expected --data as well"
+                                    : "--data: expected --labels as well");
+  return result;
+}
+
+void add_output_flags(CLI::App& command, Flags& flags) {
+  const char* group = "Output";
+  add(command, group, "--format", "table|md|csv|json", "what stdout carries (default table)",
+      flags.output.format, parse_format);
+  command
+      .add_option_function<std::string>(
+          "--json", [&flags](const std::string& path) { flags.output.json = path; },
+          "also write JSON to a file; with - stdout is JSON and nothing else")
+      ->type_name("FILE|-")
+      ->group(group);
+  add_switch(command, group, "--quiet", "no notes and no progress on stderr", flags.output.quiet);
+}
+
+void add_common_flags(CLI::App& command, Flags& flags) {
+  command.add_option("SPEC", flags.spec, "a JSON spec, the name of a zoo model, or - for stdin")
+      ->required()
+      ->type_name("");
+  const bool compares = flags.compares = command.get_name() == "compare";
+
+  const char* group = "Work";
+  add(command, group, "--batch", "N", "samples of a step (default 8; summary 1)", flags.batch,
+      integer(1));
+  add(command, group, "--micro-batch", "n",
+      "samples of a micro-batch, the last may be smaller (default 1; full-batch: the batch)",
+      flags.micro_batch, integer(1));
+  const char* modes = "full-batch|accumulated-graph|per-step";
+  if (compares)
+    add(command, group, "--mode", modes, "compare these alone, separated by commas (default all)",
+        flags.modes, parse_modes);
+  else
+    add(command, group, "--mode", modes, "how the gradient is made (default full-batch)",
+        flags.modes, [](const std::string& flag, const std::string& text) {
+          return std::vector{parse_mode(flag, text)};
+        });
+  add_switch(command, group, "--eval", "running statistics, no dropout; gradients all the same",
+             flags.eval);
+  add_switch(command, group, "--no-grad", "as --eval, forward alone", flags.no_grad);
+  add_switch(command, group, "--calibrate",
+             "set running statistics by one train-mode forward before the first step",
+             flags.calibrate);
+  add(command, group, "--input", "CxHxW", "replace the spec's input shape", flags.input,
+      parse_shape);
+  add(command, group, "--dtype", "f32|f64", "floating type (default f32)", flags.dtype,
+      parse_dtype);
+  add(command, group, "--seed", "S", "of parameters, noise and dropout (default 0)", flags.seed,
+      parse_seed);
+  add(command, group, "--steps", "T", "training steps (default 1)", flags.steps, integer(1));
+  add(command, group, "--threads", "T", "0: as many as there are processors (default)",
+      flags.threads, integer(0));
+
+  group = "Memory";
+  add(command, group, "--policy", "lean|pytorch", "which tensors backward keeps (default lean)",
+      flags.policy, parse_policy);
+  add(command, group, "--strategy", "NAME", strategy_help(), flags.strategy, parse_strategy);
+  add(command, group, "--capacity", "SIZE", "most memory the arena may have: 6GiB, 6GB, 512MiB",
+      flags.capacity, parse_size);
+  add(command, group, "--top", "K", "largest live buffers to list (default 10)", flags.top,
+      integer(0));
+
+  group = "Optimizer";
+  add(command, group, "--optimizer", "none|sgd|adam|adamw",
+      "what updates parameters (default none)", flags.optimizer, parse_optimizer);
+  add(command, group, "--lr", "X", "learning rate (default 0.01; adam, adamw 0.001)",
+      flags.learning_rate, real(0));
+  add(command, group, "--momentum", "X", "sgd (default 0)", flags.momentum, real(0));
+  add_switch(command, group, "--nesterov", "sgd with momentum", flags.nesterov);
+  add(command, group, "--weight-decay", "X", "default 0; adamw 0.01", flags.weight_decay, real(0));
+
+  group = "Data";
+  command
+      .add_option("--data", flags.images,
+                  "grey images in IDX format, scaled to the spec's shape; noise without it")
+      ->type_name("IMAGES")
+      ->group(group);
+  command.add_option("--labels", flags.labels, "their labels, in IDX format")
+      ->type_name("LABELS")
+      ->group(group);
+  if (compares)
+    add(command, "Work", "--reference", "auto|f64|none",
+        "compare each mode with an f64 run (auto: for small models)", flags.reference,
+        parse_reference);
+  add_output_flags(command, flags);
+}
+
+}  // namespace arenagrad::cli

@@ -1,0 +1,48 @@
+// The flags of a verb, as typed and as meant.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/output.h"
+#include "experiments/compare.h"
+#include "experiments/settings.h"
+#include "kernels/shape.h"
+
+namespace arenagrad::cli {
+
+struct Flags {
+  // As typed; `settings()` puts them together.
+  std::string spec;
+  std::optional<std::int64_t> batch, micro_batch;
+  std::vector<GradientMode> modes;  // one, save for compare
+  SavedPolicy policy = SavedPolicy::lean;
+  std::string strategy = "best-fit";
+  std::optional<std::size_t> capacity;
+  OptimizerSpec::Kind optimizer = OptimizerSpec::Kind::none;
+  std::optional<double> learning_rate, momentum, weight_decay;
+  bool nesterov = false, eval = false, no_grad = false, calibrate = false;
+  std::optional<Shape> input;
+  DType dtype = DType::f32;
+  std::uint64_t seed = 0;
+  std::int64_t threads = 0, steps = 1, top = 10;
+  std::string images, labels;
+  Reference reference = Reference::automatic;
+  OutputFlags output;
+
+  bool compares = false;          // the verb runs several modes
+  std::vector<std::string> argv;  // the whole command line, program name first
+
+  /// Checks what flags mean together and fills in defaults. `default_batch` is the verb's. Throws
+  /// UsageError.
+  Settings settings(std::int64_t default_batch) const;
+};
+
+/// Adds the flags that every verb with a spec has, in groups, to its command. `flags` outlives it.
+void add_common_flags(CLI::App& command, Flags& flags);
+/// Adds --format, --json and --quiet alone.
+void add_output_flags(CLI::App& command, Flags& flags);
+
+}  // namespace arenagrad::cli

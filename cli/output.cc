@@ -1,0 +1,51 @@
+#include "cli/output.h"
+
+namespace arenagrad::cli {
+namespace {
+
+std::string text_of(const Document& document, Format format, bool colour) {
+  std::string text;
+  for (const auto& table : document.tables) {
+    if (!text.empty()) text += format == Format::csv ? "\r\n" : "\n";
+    text += format == Format::table      ? render_text(table, colour)
+            : format == Format::markdown ? render_markdown(table)
+                                         : render_csv(table);
+  }
+  if (format == Format::csv) return text;
+  if (!text.empty()) text += "\n";
+  return text + document.answer + "\n";
+}
+
+}  // namespace
+
+void emit(const Document& document, const OutputFlags& flags, const Console& console) {
+  const bool wants_json = flags.json || flags.format == Format::json;
+  // Names may hold any bytes that a spec holds; those that are not UTF-8 are replaced.
+  const auto json =
+      wants_json ? document.json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : "";
+  if (flags.json && *flags.json != "-") write_file(*flags.json, json);
+  if (flags.json_on_stdout()) return console.out.write(json);
+  if (flags.format == Format::csv) note(document.answer, flags, console);
+  console.out.write(text_of(document, flags.format, console.out_colour));
+}
+
+void note(const std::string& text, const OutputFlags& flags, const Console& console) {
+  if (!flags.quiet) console.err.write("note: " + text + "\n");
+}
+
+Progress::~Progress() {
+  if (!drawn_) return;
+  try {
+    console_.err.write("\r\033[K");
+  } catch (const WriteError&) {
+    // Nowhere left to say so.
+  }
+}
+
+void Progress::show(std::string_view text) {
+  if (!on_) return;
+  drawn_ = true;
+  console_.err.write("\r\033[K" + std::string(text));
+}
+
+}  // namespace arenagrad::cli

@@ -1,0 +1,51 @@
+// Where text goes. A write that fails is an error, except that a reader who has gone away (a closed
+// pipe) just ends the output.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "allocator/error.h"
+
+namespace arenagrad::cli {
+
+/// The disk is full, the file cannot be created. what() names the file and the system's reason.
+class WriteError : public Error {
+ public:
+  using Error::Error;
+};
+
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  /// Writes all of it. Throws WriteError.
+  virtual void write(std::string_view text) = 0;
+};
+
+/// A file descriptor, unbuffered; not owned. After a closed pipe everything is dropped in silence.
+class FileSink final : public Sink {
+ public:
+  FileSink(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
+  void write(std::string_view text) override;
+
+ private:
+  int descriptor_;
+  std::string name_;  // for messages
+  bool closed_ = false;
+};
+
+class StringSink final : public Sink {
+ public:
+  void write(std::string_view text) override { text_ += text; }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+/// Replaces a file in one go: written beside it under another name, then renamed, so that nobody
+/// sees half of it and a failure leaves the old one. What is not a regular file (a device, a pipe)
+/// is written to directly; a symbolic link is followed. Throws WriteError.
+void write_file(const std::string& path, std::string_view text);
+
+}  // namespace arenagrad::cli

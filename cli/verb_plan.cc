@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include "allocator/units.h"
+#include "cli/tables.h"
+#include "cli/to_json.h"
+#include "cli/verbs.h"
+
+namespace arenagrad::cli {
+namespace {
+
+std::string answer_of(const Measurement& m) {
+  const auto& bytes = m.bytes;
+  return fmt::format(
+      "{} needs {} at its peak in {}{}; {} takes a footprint of {}, {:.4f} times the lower bound; "
+      "books {}.",
+      subject(m.name, m.settings), exact_bytes(bytes.peak_requested), m.peak_at.phase,
+      m.peak_at.layer.empty() ? "" : " of " + m.peak_at.layer, m.settings.strategy,
+      exact_bytes(bytes.footprint),
+      bytes.lower_bound == 0
+          ? 1.0
+          : static_cast<double>(bytes.footprint) / static_cast<double>(bytes.lower_bound),
+      m.balanced ? "balanced" : "NOT BALANCED");
+}
+
+}  // namespace
+
+ExitCode plan(const Flags& flags, const Console& console) {
+  const auto settings = flags.settings(kDefaultBatch);
+  const auto model = load(flags);
+  try {
+    const auto dry = run_dry(model, settings);
+    const auto& m = dry.measurement;
+    Document document;
+    document.json = json_header("plan", flags, model, m.backend);
+    put(document.json, m);
+    document.tables = {settings_table(m), bytes_table(m),
+                       category_table(m.bytes.by_category_at_peak, "at the peak, by category"),
+                       top_table(m)};
+    document.answer = answer_of(m);
+    document.json["answer"] = document.answer;
+    emit(document, flags.output, console);
+    return m.balanced ? ExitCode::ok : ExitCode::check_failed;
+  } catch (const DoesNotFit& error) {
+    return emit_out_of_memory("plan", error.report, model, flags, console);
+  }
+}
+
+}  // namespace arenagrad::cli

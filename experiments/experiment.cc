@@ -1,0 +1,53 @@
+#include "experiments/experiment.h"
+
+#include "experiments/does_not_fit.h"
+
+namespace arenagrad {
+
+Experiment prepare(const Model& model, const Settings& settings) {
+  Experiment experiment;
+  experiment.model = &model;
+  experiment.settings = settings;
+  experiment.profile = cpu_profile();
+  experiment.program = plan(model.tape, experiment.profile, settings.plan);
+  experiment.lifetimes = lifetimes(experiment.program, settings.steps);
+  return experiment;
+}
+
+bool operator==(const LedgerRecord& a, const LedgerRecord& b) {
+  return a.totals == b.totals && a.peak.event == b.peak.event &&
+         a.peak.position == b.peak.position && a.peak.by_category == b.peak.by_category &&
+         a.peak.requested == b.peak.requested && a.live_at_peak == b.live_at_peak &&
+         a.events == b.events && a.digest == b.digest && a.driver_reserved == b.driver_reserved;
+}
+
+LedgerRecord walk(const Experiment& experiment, const StrategyInfo& strategy, Driver& driver,
+                  const ExecuteOptions& options, RunResult& result) {
+  Ledger ledger;
+  Arena arena(driver, ledger, strategy, experiment.profile.alignment, experiment.lifetimes);
+  result = execute(experiment.program, experiment.model->tape, arena, options);
+  return {ledger.totals(), ledger.peak(),   ledger.live_at_peak(),
+          ledger.events(), ledger.digest(), driver.reserved()};
+}
+
+LedgerRecord dry_run(const Experiment& experiment, const StrategyInfo& strategy,
+                     std::size_t capacity) {
+  SimulatedDriver driver(capacity, experiment.profile.granule);
+  RunResult none;
+  return walk(experiment, strategy, driver,
+              {.steps = experiment.settings.steps, .seed = experiment.settings.seed}, none);
+}
+
+DryRun run_dry(const Model& model, const Settings& settings) {
+  DryRun result{prepare(model, settings), {}, {}};
+  const auto& strategy = find_strategy(settings.strategy);
+  try {
+    result.record = dry_run(result.experiment, strategy, result.experiment.capacity());
+  } catch (const OutOfMemory& error) {
+    throw DoesNotFit(explain(result.experiment, error));
+  }
+  result.measurement = measure(result.experiment, result.record);
+  return result;
+}
+
+}  // namespace arenagrad

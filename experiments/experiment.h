@@ -1,0 +1,60 @@
+// A model planned for settings, and its dry run: all that can be known without computing.
+#pragma once
+
+#include <vector>
+
+#include "allocator/arena.h"
+#include "experiments/measurement.h"
+#include "graph/execute.h"
+#include "graph/plan.h"
+#include "kernels/profile.h"
+#include "zoo/model.h"
+
+namespace arenagrad {
+
+/// The experiment refers to its model, which outlives it.
+struct Experiment {
+  const Model* model = nullptr;
+  Settings settings;
+  Profile profile;
+  Program program;
+  std::vector<Lifetime> lifetimes;  // of the program, for as many steps as are run
+
+  std::size_t capacity() const { return settings.capacity.value_or(profile.capacity); }
+};
+
+/// Plans. Throws Error for settings that make no sense.
+Experiment prepare(const Model& model, const Settings& settings);
+
+/// What a ledger has written down by the end of a run; equal records mean equal runs, byte for
+/// byte.
+struct LedgerRecord {
+  Totals totals;
+  Snapshot peak;
+  std::vector<BufferId> live_at_peak;
+  std::uint64_t events = 0, digest = 0;
+  std::size_t driver_reserved = 0;  // at the end of the run, by the driver's own count
+  friend bool operator==(const LedgerRecord& a, const LedgerRecord& b);
+};
+
+/// Runs the experiment's program out of an arena over `driver`. Throws OutOfMemory, Interrupted;
+/// whatever is thrown, no buffer is live; memory itself goes back with the driver.
+LedgerRecord walk(const Experiment& experiment, const StrategyInfo& strategy, Driver& driver,
+                  const ExecuteOptions& options, RunResult& result);
+
+/// `walk` without memory behind it, with another strategy or capacity when wanted.
+LedgerRecord dry_run(const Experiment& experiment, const StrategyInfo& strategy,
+                     std::size_t capacity);
+
+/// The measurement that a record amounts to. `record` may be a dry run's or a real run's.
+Measurement measure(const Experiment& experiment, const LedgerRecord& record);
+
+/// Prepared, run dry and measured. Throws DoesNotFit.
+struct DryRun {
+  Experiment experiment;
+  LedgerRecord record;
+  Measurement measurement;
+};
+DryRun run_dry(const Model& model, const Settings& settings);
+
+}  // namespace arenagrad

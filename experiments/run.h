@@ -1,0 +1,35 @@
+// The same experiment for real, on this machine's processor.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "experiments/experiment.h"
+
+namespace arenagrad {
+
+struct RunOptions {
+  Feed* feed = nullptr;        // null: noise from the settings' seed
+  std::size_t host_held = 0;   // bytes of arrays that the caller holds already
+  std::size_t host_grows = 0;  // bytes that its observer will hold by the end of the run
+  /// Its time is left out of the measured times.
+  Observer* observer = nullptr;
+  const std::atomic<bool>* interrupted = nullptr;
+  /// Called after each step with its 1-based number.
+  std::function<void(std::int64_t step, double loss)> progress;
+};
+
+struct Run {
+  Experiment experiment;
+  Measurement measurement;
+  LedgerRecord planned, observed;
+};
+
+/// Dry run, check that the machine has the memory, real run. `planned_equals_observed` says whether
+/// the two ledgers agree, byte for byte. Throws DoesNotFit, NotEnoughMemory, Interrupted.
+Run run_real(const Model& model, const Settings& settings, const RunOptions& options);
+
+/// Medians over steps, the first left out when there are more.
+Seconds medians(const std::vector<StepTimes>& times);
+
+}  // namespace arenagrad

@@ -1,0 +1,138 @@
+// What the command line accepts and how it refuses.
+#include <gtest/gtest.h>
+
+#include "tests/cli/support.h"
+
+namespace arenagrad {
+namespace {
+
+using test::arenagrad;
+using test::contains;
+
+struct BadUsage {
+  const char* what;
+  std::vector<std::string> arguments;
+  std::string message;  // in stderr
+};
+
+class BadUsages : public testing::TestWithParam<BadUsage> {};
+
+TEST_P(BadUsages, ExitWithTwoAndSayWhatIsExpected) {
+  const auto result = arenagrad(GetParam().arguments);
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_TRUE(result.err.starts_with("error: ")) << result.err;
+  EXPECT_TRUE(contains(result.err, GetParam().message)) << result.err;
+}
+
+std::vector<std::string> plan(std::vector<std::string> flags) {
+  flags.insert(flags.begin(), {"plan", "lenet5"});
+  return flags;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, BadUsages,
+    testing::Values(
+        BadUsage{
+            "verb",
+            {"pln", "lenet5"},
+            "verb: expected one of models, summary, plan, run, compare, got 'pln' (did you mean "
+            "'plan'?)"},
+        BadUsage{"argument", plan({"vgg11"}), "unknown argument 'vgg11'"},
+        BadUsage{"no_spec", {"plan"}, "SPEC"},
+        BadUsage{"flag", plan({"--bacth", "3"}),
+                 "unknown flag '--bacth' (did you mean '--batch'?)"},
+        BadUsage{"batch", plan({"--batch", "many"}),
+                 "--batch: expected a whole number of at least 1, got 'many'"},
+        BadUsage{"batch_zero", plan({"--batch", "0"}), "at least 1, got '0'"},
+        BadUsage{"batch_huge", plan({"--batch", "99999999999999999999"}), "--batch: expected"},
+        BadUsage{"micro", plan({"--batch", "4", "--micro-batch", "5"}),
+                 "--micro-batch: expected at most the batch, 4, got 5"},
+        BadUsage{"mode", plan({"--mode", "fast"}),
+                 "--mode: expected one of full-batch, accumulated-graph, per-step, got 'fast'"},
+        BadUsage{"policy", plan({"--policy", "tf"}),
+                 "--policy: expected one of lean, pytorch, got 'tf'"},
+        BadUsage{"strategy", plan({"--strategy", "best-fitt"}), "best-fit"},
+        BadUsage{"capacity", plan({"--capacity", "6 parsec"}),
+                 "--capacity: expected a size such as 6GiB, 6GB or 1048576, got '6 parsec'"},
+        BadUsage{"optimizer", plan({"--optimizer", "lbfgs"}),
+                 "--optimizer: expected one of none, sgd, adam, adamw, got 'lbfgs'"},
+        BadUsage{"lr", plan({"--optimizer", "sgd", "--lr", "nan"}),
+                 "--lr: expected a number of at least 0, got 'nan'"},
+        BadUsage{"lr_alone", plan({"--lr", "0.1"}),
+                 "--lr: expected an --optimizer that updates, got --optimizer none"},
+        BadUsage{"momentum", plan({"--optimizer", "adam", "--momentum", "0.9"}),
+                 "--momentum: expected --optimizer sgd, got --optimizer adam"},
+        BadUsage{"nesterov", plan({"--optimizer", "sgd", "--nesterov"}),
+                 "--nesterov: expected a --momentum above 0"},
+        BadUsage{"no_grad", plan({"--no-grad", "--optimizer", "sgd"}),
+                 "--no-grad: expected --optimizer none, got sgd"},
+        BadUsage{"input", plan({"--input", "3x224x"}),
+                 "--input: expected channels x height x width, such as 3x224x224, got '3x224x'"},
+        BadUsage{"dtype", plan({"--dtype", "bf16"}),
+                 "--dtype: expected one of f32, f64, got 'bf16'"},
+        BadUsage{"seed", plan({"--seed", "-1"}), "--seed: expected a whole number"},
+        BadUsage{"steps", plan({"--steps", "0"}), "--steps: expected a whole number of at least 1"},
+        BadUsage{"top", plan({"--top", "-1"}), "--top: expected a whole number of at least 0"},
+        BadUsage{"format", plan({"--format", "xml"}),
+                 "--format: expected one of table, md, csv, json, got 'xml'"},
+        BadUsage{"twice", plan({"--batch", "3", "--batch", "4"}), "--batch"},
+        BadUsage{"data_alone", plan({"--data", "images"}), "--data: expected --labels as well"},
+        BadUsage{"labels_alone", plan({"--labels", "l"}), "--labels: expected --data as well"},
+        BadUsage{"reference",
+                 {"compare", "lenet5", "--reference", "f16"},
+                 "--reference: expected one of auto, f64, none, got 'f16'"},
+        BadUsage{"modes", {"compare", "lenet5", "--mode", "per-step,per-step"}, "each mode once"},
+        BadUsage{"one_mode", {"compare", "lenet5", "--mode", "per-step"}, "at least two modes"},
+        BadUsage{"compare_no_grad",
+                 {"compare", "lenet5", "--no-grad"},
+                 "expected a run with gradients, got no-grad"},
+        BadUsage{"no_such_spec", {"plan", "/nowhere/net.json"}, "/nowhere/net.json"},
+        BadUsage{"no_such_data",
+                 {"run", "lenet5", "--data", "/nowhere/i", "--labels", "/nowhere/l"},
+                 "/nowhere/i: cannot read: No such file or directory"},
+        BadUsage{"json_folder", plan({"--json", "/nowhere/out.json"}),
+                 "cannot write /nowhere/out.json: No such file or directory"},
+        BadUsage{"json_full", plan({"--json", "/dev/full"}),
+                 "cannot write /dev/full: No space left on device"}),
+    [](const auto& info) { return info.param.what; });
+
+TEST(Usage, HelpTeachesOnStdout) {
+  const auto top = arenagrad({"--help"});
+  EXPECT_EQ(top.code, 0);
+  EXPECT_EQ(top.err, "");
+  for (const char* verb : {"models", "summary", "plan", "run", "compare"}) {
+    EXPECT_TRUE(contains(top.out, verb));
+    const auto help = arenagrad({verb, "--help"});
+    EXPECT_EQ(help.code, 0);
+    EXPECT_TRUE(contains(help.out, "Examples:\n  arenagrad " + std::string(verb))) << help.out;
+    EXPECT_TRUE(contains(help.out, "Exit codes:"));
+  }
+  EXPECT_TRUE(contains(arenagrad({"plan", "--help"}).out, "plan:greedy-size"));
+}
+
+TEST(Usage, WithoutAVerbItHelpsAndFails) {
+  const auto result = arenagrad({});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_TRUE(contains(result.err, "Usage:"));
+}
+
+TEST(Usage, VersionNamesCompilerAndLibraries) {
+  const auto result = arenagrad({"--version"});
+  EXPECT_EQ(result.code, 0);
+  for (const char* word : {"arenagrad 0.", "gcc", "Eigen", "OpenBLAS", "OpenMP", "fmt"})
+    EXPECT_TRUE(contains(result.out, word)) << word;
+}
+
+TEST(Usage, UnitsOfCapacityDiffer) {
+  EXPECT_EQ(
+      arenagrad({"plan", "lenet5", "--capacity", "6GB", "--format", "json"}).json()["capacity"],
+      6'000'000'000u);
+  EXPECT_EQ(
+      arenagrad({"plan", "lenet5", "--capacity", "6GiB", "--format", "json"}).json()["capacity"],
+      std::size_t{6} << 30);
+}
+
+}  // namespace
+}  // namespace arenagrad
