@@ -2,17 +2,23 @@
 // them is the driver's business, so that a dry run and a real run are the same walk.
 //
 // Address space and memory are two things: `reserve` hands out a range of offsets, `commit` puts
-// memory behind part of it. Only committed bytes count towards `reserved()` and the capacity.
+// memory behind part of it. Only committed bytes count towards `reserved()` and the capacity. `map`
+// lets other offsets of a shareable range's memory appear elsewhere, which takes no memory.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <set>
 #include <utility>
+#include <vector>
 
 namespace arenagrad {
 
-enum class DriverCall { reserve, release, commit, decommit };
+enum class DriverCall { reserve, release, commit, decommit, map, unmap };
+
+/// Whether a range's memory can be mapped elsewhere too.
+enum class Sharing { none, shareable };
 
 class Driver {
  public:
@@ -25,7 +31,7 @@ class Driver {
 
   /// A range of `bytes` offsets without memory; its start is a multiple of the granule. Throws
   /// ContractError when the address space is exhausted (it is far larger than any memory).
-  std::size_t reserve(std::size_t bytes);
+  std::size_t reserve(std::size_t bytes, Sharing sharing = Sharing::none);
   /// Gives a whole range back; nothing in it may still be committed.
   void release(std::size_t offset, std::size_t bytes);
 
@@ -34,6 +40,22 @@ class Driver {
   [[nodiscard]] bool commit(std::size_t offset, std::size_t bytes);
   /// Takes memory away again; the range may cover several commits, or whole granules of one.
   void decommit(std::size_t offset, std::size_t bytes);
+
+  /// Lets [offset, offset + bytes), whole granules of one reserved range without memory, show the
+  /// memory at `source`, committed in one shareable range. It stays the source's and counts once;
+  /// while it is mapped, the source cannot be decommitted. False when the system refuses, or where
+  /// memory cannot be shared at all; nothing has changed then.
+  [[nodiscard]] bool map(std::size_t offset, std::size_t source, std::size_t bytes);
+  /// Takes back what one `map` did.
+  void unmap(std::size_t offset, std::size_t bytes);
+
+  struct Piece {
+    std::size_t offset, bytes;
+    friend bool operator==(const Piece&, const Piece&) = default;
+  };
+  /// Where the memory at [offset, offset + bytes) was committed, in order: what two ranges of
+  /// offsets share is what their pieces share. ContractError where there is none.
+  std::vector<Piece> memory_behind(std::size_t offset, std::size_t bytes) const;
 
   std::size_t capacity() const { return capacity_; }
   std::size_t granule() const { return granule_; }
@@ -57,6 +79,12 @@ class Driver {
   virtual bool do_commit(std::size_t offset, std::size_t bytes) = 0;
   virtual void do_decommit(std::size_t offset, std::size_t bytes) = 0;
 
+  // For drivers without shareable memory there is nothing to do, and nothing is mapped. A range is
+  // shared right after it was reserved.
+  virtual void do_share(std::size_t, std::size_t) {}
+  virtual bool do_map(std::size_t, std::size_t, std::size_t) { return false; }
+  virtual void do_unmap(std::size_t, std::size_t) {}
+
  private:
   using Ranges = std::map<std::size_t, std::size_t>;  // begin to end, apart from one another
   void tell(DriverCall call, std::size_t offset, std::size_t bytes);
@@ -68,6 +96,11 @@ class Driver {
   std::size_t calls_ = 0;
   Ranges ranges_;     // reserved address ranges
   Ranges committed_;  // neighbours joined
+  struct Mapping {
+    std::size_t bytes, source;
+  };
+  std::map<std::size_t, Mapping> mapped_;  // by offset
+  std::set<std::size_t> shareable_;        // begins of ranges
   Listener listener_;
 };
 
@@ -82,10 +115,12 @@ class SimulatedDriver final : public Driver {
   void do_release(std::size_t, std::size_t) override {}
   bool do_commit(std::size_t, std::size_t) override { return true; }
   void do_decommit(std::size_t, std::size_t) override {}
+  bool do_map(std::size_t, std::size_t, std::size_t) override { return true; }
 };
 
-/// Anonymous host memory (mmap). Owns one address range, taken at the first `reserve`, and gives it
-/// back in the destructor. Memory is zero when committed and faults when not.
+/// Host memory (mmap): anonymous, or a memory file's where it is shareable, each byte at its own
+/// offset of the file. Owns one address range, taken at the first `reserve`, and gives it back in
+/// the destructor. Memory is zero when committed and faults when not.
 class HostDriver final : public Driver {
  public:
   /// The granule is a multiple of kPage.
@@ -98,12 +133,18 @@ class HostDriver final : public Driver {
 
  private:
   void do_reserve(std::size_t offset, std::size_t bytes) override;
+  void do_share(std::size_t offset, std::size_t bytes) override;
   void do_release(std::size_t offset, std::size_t bytes) override;
   bool do_commit(std::size_t offset, std::size_t bytes) override;
   void do_decommit(std::size_t offset, std::size_t bytes) override;
+  bool do_map(std::size_t offset, std::size_t source, std::size_t bytes) override;
+  void do_unmap(std::size_t offset, std::size_t bytes) override;
+  bool shareable(std::size_t offset) const;
 
   std::byte* base_ = nullptr;
   std::size_t mapped_ = 0;  // bytes of address space from base_
+  int file_ = -1;           // of the shareable memory, opened for the first such range
+  std::vector<Piece> shareable_;
 };
 
 }  // namespace arenagrad

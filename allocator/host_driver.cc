@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -32,6 +34,7 @@ HostDriver::HostDriver(std::size_t capacity, std::size_t granule) : Driver(capac
 
 HostDriver::~HostDriver() {
   if (base_ != nullptr) ::munmap(base_, mapped_);
+  if (file_ >= 0) ::close(file_);
 }
 
 void HostDriver::do_reserve(std::size_t offset, std::size_t bytes) {
@@ -57,17 +60,61 @@ void HostDriver::do_reserve(std::size_t offset, std::size_t bytes) {
   }
 }
 
-void HostDriver::do_release(std::size_t, std::size_t) {}
+void HostDriver::do_share(std::size_t offset, std::size_t bytes) {
+  if (file_ < 0) {
+    file_ = ::memfd_create("arenagrad", MFD_CLOEXEC);
+    if (file_ < 0 || ::ftruncate(file_, static_cast<off_t>(mapped_)) != 0) {
+      throw Error("no memory file of " + exact_bytes(mapped_) +
+                  ", the system says: " + std::strerror(errno));
+    }
+  }
+  shareable_.push_back({offset, round_up(bytes, granule())});
+}
+
+void HostDriver::do_release(std::size_t offset, std::size_t) {
+  std::erase_if(shareable_, [&](const Piece& range) { return range.offset == offset; });
+}
+
+bool HostDriver::shareable(std::size_t offset) const {
+  return std::any_of(shareable_.begin(), shareable_.end(), [&](const Piece& range) {
+    return range.offset <= offset && offset - range.offset < range.bytes;
+  });
+}
 
 bool HostDriver::do_commit(std::size_t offset, std::size_t bytes) {
   const std::size_t length = round_up(bytes, kPage);
   if (offset + length > mapped_) return false;
-  return ::mprotect(base_ + offset, length, PROT_READ | PROT_WRITE) == 0;
+  if (!shareable(offset)) {
+    return ::mprotect(base_ + offset, length, PROT_READ | PROT_WRITE) == 0;
+  }
+  // A file's pages are charged when they are there: allocating them lets the system refuse.
+  const auto at = static_cast<off_t>(offset);
+  if (::fallocate(file_, 0, at, static_cast<off_t>(length)) != 0) return false;
+  if (do_map(offset, offset, length)) return true;
+  ::fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, static_cast<off_t>(length));
+  return false;
+}
+
+bool HostDriver::do_map(std::size_t offset, std::size_t source, std::size_t bytes) {
+  if (offset + bytes > mapped_) return false;
+  return ::mmap(base_ + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_,
+                static_cast<off_t>(source)) != MAP_FAILED;
 }
 
 void HostDriver::do_decommit(std::size_t offset, std::size_t bytes) {
+  const std::size_t length = round_up(bytes, kPage);
+  do_unmap(offset, length);
+  if (shareable(offset) &&
+      ::fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                  static_cast<off_t>(length)) != 0) {
+    throw Error("host memory could not be given back: " + exact_bytes(bytes) +
+                ", the system says: " + std::strerror(errno));
+  }
+}
+
+void HostDriver::do_unmap(std::size_t offset, std::size_t bytes) {
   // Mapping anew drops pages and charge alike, where MADV_DONTNEED would keep the charge.
-  void* at = map_inaccessible(base_ + offset, round_up(bytes, kPage), MAP_FIXED);
+  void* at = map_inaccessible(base_ + offset, bytes, MAP_FIXED);
   if (at == MAP_FAILED) {
     throw Error("host memory could not be given back: " + exact_bytes(bytes) +
                 ", the system says: " + std::strerror(errno));

@@ -19,7 +19,7 @@
 namespace arenagrad {
 
 struct Event {
-  enum class Kind : std::uint8_t { allocate, free, reserve, release, commit, decommit };
+  enum class Kind : std::uint8_t { allocate, free, reserve, release, commit, decommit, map, unmap };
   Kind kind;
   Category category{};          // allocate and free only
   BufferId buffer = kNoBuffer;  // likewise
@@ -89,6 +89,7 @@ class Ledger {
   /// Order-sensitive hash over all events, driver calls and offsets included.
   std::uint64_t digest() const { return digest_; }
   const std::vector<Event>& log() const { return log_; }
+  std::vector<Event> take_log() { return std::move(log_); }
 
  private:
   struct Life {

@@ -7,7 +7,10 @@ namespace arenagrad {
 
 // Each defined in the strategy's own file.
 using Maker = std::unique_ptr<AllocationStrategy>(const StrategyContext&);
+Maker make_caching, make_expandable, make_bfc, make_bfc_two_ended, make_tlsf, make_buddy,
+    make_stitch;
 Maker make_bump, make_best_fit, make_first_fit, make_greedy_size;
+Maker make_greedy_size_first, make_portfolio, make_search, make_exact;
 
 namespace {
 
@@ -17,8 +20,24 @@ constexpr StrategyInfo kStrategies[] = {
     {"bump", "never reuses memory: what a step takes in all", false, make_bump},
     {"best-fit", "one growing heap, smallest sufficient hole", false, make_best_fit},
     {"first-fit", "one growing heap, lowest sufficient hole", false, make_first_fit},
+    {"tlsf", "one growing heap, two-level segregated fit in constant time", false, make_tlsf},
+    {"buddy", "blocks of powers of two", false, make_buddy},
+    {"bfc", "TensorFlow's best-fit with coalescing in one region", false, make_bfc},
+    {"bfc-two-ended", "the same from both ends: what persists low, what a step makes high", false,
+     make_bfc_two_ended, true},
+    {"caching", "PyTorch's caching allocator", false, make_caching, true},
+    {"expandable", "PyTorch's caching allocator with expandable segments", false, make_expandable,
+     true},
+    {"stitch", "GMLake's stitching: buffers of any free 2 MiB pages, mapped side by side", false,
+     make_stitch},
     {"plan:greedy-size", "planned from all lifetimes, largest first, each into its best gap", true,
      make_greedy_size},
+    {"plan:greedy-size-first", "planned, largest first, each into its first gap", true,
+     make_greedy_size_first},
+    {"plan:portfolio", "planned, the lowest of six greedy orders with two gap rules", true,
+     make_portfolio},
+    {"plan:search", "planned by hill climbing from the portfolio's plan", true, make_search},
+    {"plan:exact", "planned by branch and bound: the lowest there is, or close", true, make_exact},
 };
 
 std::string_view bare(std::string_view name) {

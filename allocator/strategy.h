@@ -46,7 +46,8 @@ class AllocationStrategy {
   virtual ~AllocationStrategy() = default;
 
   /// Requests are of one byte or more, and their alignment divides the strategy's. Throws
-  /// OutOfMemory, after which the state is as before the call (driver growth excepted).
+  /// OutOfMemory, after which the state is as before the call, save that the driver may have given
+  /// memory, or, for an adaptive strategy, got back what was free.
   virtual Placement place(const Request& request) = 0;
   virtual void release(BufferId id) = 0;
 
@@ -71,6 +72,10 @@ struct StrategyInfo {
   std::string_view summary;  // one line, for --help and listings
   bool offline;              // needs all lifetimes before the first request
   std::unique_ptr<AllocationStrategy> (*make)(const StrategyContext&);
+  // False: the capacity changes no placement, so that a run's footprint is the smallest capacity in
+  // which it fits. True: memory is taken in segments, pages or at two ends and given back when the
+  // capacity is reached; the smallest capacity is found by trying.
+  bool adaptive = false;
 };
 
 /// Every strategy, in the order listings show them. Adding one: its file, and in strategies.cc its

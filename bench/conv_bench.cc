@@ -1,18 +1,17 @@
 // Speed of every convolution shape of a network: conv_bench [resnet18|resnet50|alexnet] [batch]
-// [threads] [seconds per measurement]. One line per shape: how often it occurs, then milliseconds and
-// GFLOP/s of each pass, and GFLOP/s of one thread's plain matrix product of one image's size, nothing
-// to unroll.
+// [threads] [seconds per measurement]. One line per shape: how often it occurs, then milliseconds
+// and GFLOP/s of each pass, and GFLOP/s of one thread's plain matrix product of one image's size,
+// nothing to unroll.
+#include <time.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
-#include <time.h>
-
 #include "kernels/cpu/convolution.h"
 #include "kernels/cpu/gemm.h"
-#include "kernels/cpu/parallel.h"
 
 namespace {
 
@@ -60,8 +59,8 @@ double now(clockid_t clock) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Best of the rounds that fit into `seconds`, at least three. One thread is timed by its own clock,
-/// which other programs hardly disturb; several by the wall's.
+/// Best of the rounds that fit into `seconds`, at least three. One thread is timed by its own
+/// clock, which other programs hardly disturb; several by the wall's.
 template <class Fn>
 double best_seconds(double seconds, int threads, const Fn& fn) {
   const clockid_t clock = threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
@@ -114,16 +113,16 @@ int main(int argc, char** argv) {
   const bool with_plain = argc <= 5;
 
   cpu::prepare_gemm();
-  std::printf("%s, batch %lld, %d threads, f32, %s\n", model.c_str(),
-              static_cast<long long>(batch), threads, cpu::gemm_kernel_description().c_str());
+  std::printf("%s, batch %lld, %d threads, f32, %s\n", model.c_str(), static_cast<long long>(batch),
+              threads, cpu::gemm_kernel_description().c_str());
   std::printf("%-28s %5s  %-17s  %-17s  %-17s %s\n", "shape", "times", "forward", "to data",
               "to filter", "| plain, 1 thread");
   double total_seconds[3] = {}, total_flops[3] = {};
   bool first = true;
   for (const Line& line : lines_of(model)) {
     const std::int64_t size = (line.size + 2 * line.pad - line.kernel) / line.stride + 1;
-    const ConvProblem p{batch,       line.in,     line.size,   line.size, line.out, line.kernel,
-                        line.kernel, line.stride, line.stride, line.pad,  line.pad, 1,
+    const ConvProblem p{batch,       line.in,     line.size,   line.size, line.out,  line.kernel,
+                        line.kernel, line.stride, line.stride, line.pad,  line.pad,  1,
                         1,           1,           size,        size,      DType::f32};
     Buffer x(batch * line.in * line.size * line.size), y(batch * line.out * size * size);
     Buffer w(line.out * line.in * line.kernel * line.kernel);
@@ -160,8 +159,7 @@ int main(int argc, char** argv) {
     }
     if (with_plain) {
       std::printf(" |");
-      for (ConvPass pass :
-           {ConvPass::forward, ConvPass::backward_data, ConvPass::backward_filter})
+      for (ConvPass pass : {ConvPass::forward, ConvPass::backward_data, ConvPass::backward_filter})
         std::printf(" %5.0f", plain_product(p, pass, seconds));
     }
     std::printf("\n");

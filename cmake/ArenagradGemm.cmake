@@ -1,5 +1,6 @@
-# Matrix products on the CPU: our own, compiled once per instruction set (the copy is chosen at run
-# time), or OpenBLAS on demand. Our copies are always built, so that the tests reach them all.
+# Matrix products on the CPU: our own (AUTO, BUILTIN), compiled once per instruction set; the copy is
+# chosen at run time. All copies are always built, so that the tests reach them. OPENBLAS is for
+# comparison: slower on convolutions, and for small products it asks for heap memory.
 set(ARENAGRAD_BLAS AUTO CACHE STRING "Matrix products by AUTO, BUILTIN or OPENBLAS")
 set_property(CACHE ARENAGRAD_BLAS PROPERTY STRINGS AUTO BUILTIN OPENBLAS)
 

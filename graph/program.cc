@@ -46,7 +46,7 @@ Place place_of(const Program& program, const Position& position) {
   return place;
 }
 
-std::string describe(const Program& program, const Tape& tape, BufferId id) {
+std::string describe(const Program& program, const Tape& tape, BufferId id, std::int64_t round) {
   const Buffer& buffer = program.buffer(id);
   const auto parameter = [&] { return tape.parameters()[buffer.index].name; };
   const auto node = [&] { return tape.nodes()[buffer.index].name; };
@@ -73,7 +73,7 @@ std::string describe(const Program& program, const Tape& tape, BufferId id) {
   }
   if (buffer.micro >= 0 && program.options.batching.count() > 1 &&
       program.options.mode != GradientMode::full_batch) {
-    text += " (micro-batch " + std::to_string(buffer.micro) + ")";
+    text += " (micro-batch " + std::to_string(buffer.micro + round) + ")";
   }
   return text;
 }

@@ -149,8 +149,8 @@ struct Program {
 };
 
 /// "layer1.0.conv1 output", "fc.weight gradient", "conv1 workspace": with the micro-batch where
-/// there are several.
-std::string describe(const Program& program, const Tape& tape, BufferId id);
+/// there are several: `round` is that of the repeat it is in.
+std::string describe(const Program& program, const Tape& tape, BufferId id, std::int64_t round = 0);
 
 /// Where in a run an event happened. The executor marks the ledger with `encode`; a peak is read
 /// back with `decode`.

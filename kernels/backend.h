@@ -120,11 +120,11 @@ class Backend {
   virtual void avg_pool_forward(const PoolProblem&, ConstTensor x, Tensor y) = 0;
   virtual void avg_pool_backward(const PoolProblem&, ConstTensor dy, Tensor dx, Write) = 0;
   /// y (=|+=) x * keep / (1 - p), keep drawn from the stream. Forward and backward are the same
-  /// call.
+  /// call. y may be x when overwriting.
   virtual void dropout(const RandomStream&, double p, ConstTensor x, Tensor y, Write) = 0;
   /// Writes the mask that `dropout` would use: u8 0/1, or floating 0 and 1/(1-p).
   virtual void dropout_mask(const RandomStream&, double p, Tensor mask) = 0;
-  /// y (=|+=) x * mask / (1 - p), or x * mask for a floating mask.
+  /// y (=|+=) x * mask / (1 - p), or x * mask for a floating mask. y may be x when overwriting.
   virtual void apply_mask(double p, ConstTensor mask, ConstTensor x, Tensor y, Write) = 0;
 
   // --- loss and update -------------------------------------------------------------------------

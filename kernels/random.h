@@ -10,7 +10,7 @@ namespace arenagrad {
 enum class RandomPurpose : std::uint32_t { initialisation, noise, labels, dropout, shuffling };
 
 /// Key (seed, purpose, node); counter (step, place of the sample in the step's whole batch,
-/// element). `node` is the parameter's, input's or tape node's number.
+/// element). `node` is the parameter's, input's or tape node's number. A parameter is one sample.
 struct RandomStream {
   std::uint64_t seed;
   RandomPurpose purpose;

@@ -28,8 +28,7 @@ class Add final : public Layer {
   void forward(ForwardContext& context) const override {
     Backend& backend = context.backend();
     backend.sum(context.input(0), context.input(1), context.output());
-    const std::size_t count = context.needs().reads_inputs.size();
-    for (std::size_t i = 2; i < count; ++i)
+    for (std::size_t i = 2; i < input_count(context); ++i)
       backend.add(context.input(i), context.output(), Write::accumulate);
   }
 

@@ -49,6 +49,8 @@ Workspace scratch(PassContext& context, std::size_t bytes) {
   return bytes == 0 ? Workspace{} : context.workspace();
 }
 
+std::size_t input_count(const PassContext& context) { return context.needs().reads_inputs.size(); }
+
 Tensor stash_if_saved(ForwardContext& context, std::size_t i) {
   const bool declared = i < context.needs().stashes.size();
   return context.saves() && declared ? context.stash(i) : Tensor{};

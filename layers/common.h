@@ -31,6 +31,8 @@ Needs needs_nothing(const Situation& situation);
 /// The declared scratch of a pass, or none where `bytes`, what was declared, is 0.
 Workspace scratch(PassContext& context, std::size_t bytes);
 
+std::size_t input_count(const PassContext& context);
+
 /// A declared stash to write, or none where the pass saves nothing.
 Tensor stash_if_saved(ForwardContext& context, std::size_t i);
 

@@ -44,9 +44,8 @@ class Concat final : public Layer {
  private:
   template <class Body>
   static void for_each_slice(PassContext& context, Body body) {
-    const std::size_t count = context.needs().reads_inputs.size();
     std::int64_t begin = 0;
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < input_count(context); ++i) {
       const std::int64_t row = context.input_shape(i).elements();
       body(i, SliceProblem{.outer = context.batch(),
                            .row = row,

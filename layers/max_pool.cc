@@ -8,7 +8,11 @@ constexpr std::string_view kOp = "max_pool";
 
 class MaxPool final : public Layer {
  public:
-  explicit MaxPool(const PoolSpec& spec) : spec_(spec) { check_pool(kOp, spec); }
+  explicit MaxPool(const PoolSpec& spec) : spec_(spec) {
+    check_pool(kOp, spec);
+    // A place in the window has to fit the index.
+    require_argument(kOp, "kernel height times width", places(), 1);
+  }
 
   std::string_view op() const override { return kOp; }
 
@@ -40,10 +44,12 @@ class MaxPool final : public Layer {
   }
 
  private:
+  std::int64_t places() const { return spec_.window.kernel[0] * spec_.window.kernel[1]; }
+
   /// Wide enough for a place in the window; PyTorch's place in the input plane is 64 bits.
   DType index_type(SavedPolicy policy) const {
     if (policy == SavedPolicy::pytorch) return DType::i64;
-    return spec_.window.kernel[0] * spec_.window.kernel[1] <= 256 ? DType::u8 : DType::i32;
+    return places() <= 256 ? DType::u8 : DType::i32;
   }
 
   PoolProblem problem_of(const PassContext& context) const {

@@ -9,7 +9,7 @@
 namespace arenagrad {
 
 /// Longest spec that is read, so that /dev/zero ends in an error.
-inline constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+inline constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
 /// The text of a file, or of standard input for "-". Throws SpecError with the system's reason.
 std::string read_text(const std::string& path);

@@ -25,36 +25,47 @@ ConvProblem turned(const ConvProblem& p) {
   return t;
 }
 
-bool single_element(const ConvProblem& p) { return p.kernel_h * p.kernel_w == 1; }
-
-/// Elements between rows of the turned filters.
+/// The filters as the gradient's left operand. Turned: a row for each input channel, [out][kernel,
+/// reversed]. Transposed: a row for each (input channel, kernel element), [out]. Both are the same
+/// for a 1x1 kernel.
 template <class T>
-std::int64_t turned_stride(const ConvProblem& p) {
-  return spread_stride<T>(p.out_channels / p.groups * p.kernel_h * p.kernel_w);
-}
+struct DataFilters {
+  DataFilters(const ConvProblem& p, bool turned)
+      : groups(p.groups),
+        outs(p.out_channels / p.groups),
+        ins(p.in_channels / p.groups),
+        kernel(p.kernel_h * p.kernel_w),
+        rows(turned ? ins : ins * kernel),
+        stride(spread_stride<T>(turned ? outs * kernel : outs)) {}
 
-template <class T>
-std::size_t turned_filters(const ConvProblem& p) {
-  return single_element(p) ? 0 : line_bytes<T>(p.in_channels * turned_stride<T>(p));
-}
+  std::int64_t groups, outs, ins, kernel;  // outs and ins of one group
+  std::int64_t rows, stride;               // of one group
+  std::size_t bytes() const { return line_bytes<T>(groups * rows * stride); }
 
-/// to[group][in][out][kernel, reversed] = w[group][out][in][kernel].
-template <class T>
-void turn_filters(const ConvProblem& p, const T* w, T* to, int threads) {
-  const std::int64_t ins = p.in_channels / p.groups, outs = p.out_channels / p.groups;
-  const std::int64_t kernel = p.kernel_h * p.kernel_w, stride = turned_stride<T>(p);
-  const Pieces pieces(ins, kTurnPiece);
-  parallel_tiles(threads, p.groups * pieces.count, [&](int, std::int64_t tile) {
-    const std::int64_t group = tile / pieces.count, piece = tile % pieces.count;
-    const std::int64_t begin = pieces.begin(piece), end = begin + pieces.size(piece);
+  void fill(const T* w, T* to, int threads) const {
+    const Pieces pieces(rows, kTurnPiece);
+    parallel_tiles(threads, groups * pieces.count, [&](int, std::int64_t tile) {
+      const std::int64_t group = tile / pieces.count, piece = tile % pieces.count;
+      const std::int64_t begin = pieces.begin(piece), count = pieces.size(piece);
+      const T* from = w + group * outs * ins * kernel;
+      T* place = to + (group * rows + begin) * stride;
+      if (rows == ins * kernel)
+        pack_transposed(Panel<T>(count, outs, stride, place), 0, count, from + begin, rows);
+      else
+        turn(from, begin, count, place);
+    });
+  }
+
+ private:
+  void turn(const T* w, std::int64_t begin, std::int64_t count, T* to) const {
     for (std::int64_t out = 0; out < outs; ++out)
-      for (std::int64_t in = begin; in < end; ++in) {
-        const T* from = w + ((group * outs + out) * ins + in) * kernel;
-        T* place = to + (group * ins + in) * stride + out * kernel;
+      for (std::int64_t in = 0; in < count; ++in) {
+        const T* from = w + (out * ins + begin + in) * kernel;
+        T* place = to + in * stride + out * kernel;
         for (std::int64_t i = 0; i < kernel; ++i) place[kernel - 1 - i] = from[i];
       }
-  });
-}
+  }
+};
 
 /// A tile is some input channels of one image, or of several small ones; it takes the output lines
 /// in steps.
@@ -89,11 +100,10 @@ struct FoldLayout {
 };
 
 template <class T>
-void fold(const FoldCut& cut, const T* dy, const T* w, T* dx, bool accumulate, std::byte* scratch,
-          int threads) {
+void fold(const FoldCut& cut, const T* dy, const T* filters, std::int64_t filter_stride, T* dx,
+          bool accumulate, std::byte* scratch, int threads) {
   const FoldLayout<T> layout(cut);
   const Unroll& u = cut.unroll;
-  const std::int64_t filter = cut.inputs * u.kernel();
   const std::int64_t out_image = cut.groups * cut.channels * u.out_plane();
   const std::int64_t in_image = cut.groups * cut.inputs * u.in_plane();
   parallel_tiles(threads, cut.tiles(), [&](int slot, std::int64_t tile) {
@@ -113,8 +123,8 @@ void fold(const FoldCut& cut, const T* dy, const T* w, T* dx, bool accumulate, s
 
     Product<T> product{};
     product.m = ins * u.kernel();
-    product.a = w + group * cut.channels * filter + in * u.kernel();
-    product.a_row = 1, product.a_column = filter;
+    product.a = filters + (group * cut.inputs + in) * u.kernel() * filter_stride;
+    product.a_row = filter_stride, product.a_column = 1;
     product.c = unrolled;
     for (std::int64_t step = 0; step < cut.lines.count; ++step) {
       const std::int64_t line = cut.lines.begin(step), lines = cut.lines.size(step);
@@ -124,6 +134,7 @@ void fold(const FoldCut& cut, const T* dy, const T* w, T* dx, bool accumulate, s
         for (std::int64_t i = 0; i < images; ++i)
           pack_row(panel, channel, i * pixels, pixels,
                    from + i * out_image + channel * u.out_plane() + line * u.out_w);
+      pack_padding(panel, 0, panel.k);
       product.c_stride = panel.n;
       gemm(product, panel);
       for (std::int64_t i = 0; i < images; ++i)
@@ -143,28 +154,26 @@ bool data_gradient_convolves(const ConvProblem& p) {
 
 template <class T>
 std::size_t data_gradient_scratch(const ConvProblem& p) {
-  if (data_gradient_convolves(p))
-    return turned_filters<T>(p) + convolve_scratch<T>(ConvolveCut(turned(p)));
-  return FoldLayout<T>(FoldCut(p)).lane * kLanes;
+  const bool convolves = data_gradient_convolves(p);
+  return DataFilters<T>(p, convolves).bytes() + (convolves
+                                                     ? convolve_scratch<T>(ConvolveCut(turned(p)))
+                                                     : FoldLayout<T>(FoldCut(p)).lane * kLanes);
 }
 
 template <class T>
 void data_gradient(const ConvProblem& p, const T* dy, const T* w, T* dx, bool accumulate,
                    std::byte* scratch, int threads) {
-  if (!data_gradient_convolves(p)) return fold(FoldCut(p), dy, w, dx, accumulate, scratch, threads);
-  Convolve<T> operands{};
-  operands.x = dy, operands.y = dx, operands.accumulate = accumulate;
-  const std::int64_t ins = p.in_channels / p.groups, outs = p.out_channels / p.groups;
-  if (single_element(p)) {
-    operands.filter_group = ins * outs;
-    operands.filters = w, operands.filter_stride = ins, operands.filter_transposed = true;
+  const bool convolves = data_gradient_convolves(p);
+  const DataFilters<T> filters(p, convolves);
+  T* rows = reinterpret_cast<T*>(scratch);
+  filters.fill(w, rows, threads);
+  scratch += filters.bytes();
+  if (convolves) {
+    const Convolve<T> operands{dy, rows, filters.stride, nullptr, dx, accumulate};
+    convolve(ConvolveCut(turned(p)), operands, scratch, threads);
   } else {
-    T* turned = reinterpret_cast<T*>(scratch);
-    turn_filters(p, w, turned, threads);
-    operands.filters = turned, operands.filter_stride = turned_stride<T>(p);
-    operands.filter_group = ins * operands.filter_stride;
+    fold(FoldCut(p), dy, rows, filters.stride, dx, accumulate, scratch, threads);
   }
-  convolve(ConvolveCut(turned(p)), operands, scratch + turned_filters<T>(p), threads);
 }
 
 template std::size_t data_gradient_scratch<float>(const ConvProblem&);

@@ -37,10 +37,8 @@ void conv_forward(const ConvProblem& problem, std::int64_t engine, ConstTensor x
   for_floating(problem.dtype, [&]<class T>(T) {
     const ConvolveCut cut(problem);
     std::byte* scratch = scratch_base(workspace, convolve_scratch<T>(cut));
-    Convolve<T> operands{};
-    operands.x = x.as<T>(), operands.filters = w.as<T>(), operands.y = y.as<T>();
-    operands.bias = bias ? bias.as<T>() : nullptr;
-    operands.filter_group = cut.channels * cut.filter, operands.filter_stride = cut.filter;
+    const Convolve<T> operands{x.as<T>(), w.as<T>(), cut.filter, bias ? bias.as<T>() : nullptr,
+                               y.as<T>(), false};
     convolve(cut, operands, scratch, threads);
   });
 }

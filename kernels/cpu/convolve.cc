@@ -9,8 +9,8 @@ namespace arenagrad::cpu {
 
 namespace {
 
-// Sizes in elements, chosen by measurement: a panel of the unrolled image stays in a 1 MiB L2 cache
-// beside the GEMM's own packed copy of it.
+// Sizes in elements, chosen by measurement: a panel of the unrolled image stays in a 1 MiB L2
+// cache.
 constexpr std::int64_t kColumns = 448;       // pixels of a tile
 constexpr std::int64_t kPanel = 448 * 288;   // pixels x filter elements
 constexpr std::int64_t kGatherBelow = 160;   // planes smaller than this are gathered
@@ -74,13 +74,11 @@ void convolve(const ConvolveCut& cut, const Convolve<T>& o, std::byte* scratch, 
     const T* x = o.x + (image * cut.groups + group) * in_image;
     T* y = o.y + (image * cut.groups + group) * out_image + row * u.out_plane() + line * u.out_w;
     const T* bias = o.bias == nullptr ? nullptr : o.bias + group * cut.channels + row;
-    const T* filters =
-        o.filters + group * o.filter_group + row * (o.filter_transposed ? 1 : o.filter_stride);
+    const T* filters = o.filters + (group * cut.channels + row) * o.filter_stride;
 
     Product<T> product{};
     product.m = rows;
-    product.a_row = o.filter_transposed ? 1 : o.filter_stride;
-    product.a_column = o.filter_transposed ? o.filter_stride : 1;
+    product.a_row = o.filter_stride, product.a_column = 1;
     product.c = cut.gathered ? gathered : y;
     product.c_stride = cut.gathered ? columns : u.out_plane();
     product.accumulate = !cut.gathered && (o.accumulate || bias != nullptr);
@@ -90,7 +88,7 @@ void convolve(const ConvolveCut& cut, const Convolve<T>& o, std::byte* scratch, 
       const std::int64_t begin = cut.depth.begin(step);
       const Panel<T> panel(cut.depth.size(step), columns, panel_data);
       im2col(u, {begin, panel.k, line, lines}, Images<T>{x, images, cut.groups * in_image}, panel);
-      product.a = filters + begin * product.a_column;
+      product.a = filters + begin;
       gemm(product, panel);
       product.accumulate = true;
     }

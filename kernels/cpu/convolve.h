@@ -26,14 +26,12 @@ struct ConvolveCut {
   std::int64_t columns() const { return images.piece * lines.piece * unroll.out_w; }
 };
 
-/// y (=|+=) bias + x (*) w. The filters are `groups` matrices, a.data + group * a_group, of
-/// channels x filter.
+/// y (=|+=) bias + x (*) filters.
 template <class T>
 struct Convolve {
   const T* x;
-  const T* filters;
-  std::int64_t filter_group, filter_stride;
-  bool filter_transposed;
+  const T* filters;  // a row of `filter` elements for each channel of each group
+  std::int64_t filter_stride;
   const T* bias;  // may be null
   T* y;
   bool accumulate;

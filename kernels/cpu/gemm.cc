@@ -167,6 +167,15 @@ void pack_zeros(const Panel<T>& panel, std::int64_t row, std::int64_t first, std
 }
 
 template <class T>
+void pack_padding(const Panel<T>& panel, std::int64_t row, std::int64_t count) {
+  const std::int64_t used = panel.n % panel.width;
+  if (used == 0) return;
+  T* place = panel.at(row, panel.n - 1) + 1;
+  for (std::int64_t i = 0; i < count; ++i, place += panel.width)
+    std::fill_n(place, panel.width - used, T(0));
+}
+
+template <class T>
 void pack(const Panel<T>& panel, const T* from, std::int64_t stride) {
   constexpr std::int64_t kAhead = 4, kLine = 64 / sizeof(T);  // rows lie apart: fetch them in time
   for (std::int64_t row = 0; row < panel.k; ++row) {
@@ -175,6 +184,7 @@ void pack(const Panel<T>& panel, const T* from, std::int64_t stride) {
         __builtin_prefetch(from + (row + kAhead) * stride + i);
     pack_row(panel, row, 0, panel.n, from + row * stride);
   }
+  pack_padding(panel, 0, panel.k);
 }
 
 template <class T>
@@ -200,6 +210,7 @@ void pack_transposed(const Panel<T>& panel, std::int64_t row, std::int64_t count
       }
     }
   }
+  pack_padding(panel, row, count);
 }
 
 template <class T>
@@ -212,6 +223,7 @@ void gemm(const Product<T>& product, const Panel<T>& panel) {
   template void pack_row(const Panel<T>&, std::int64_t, std::int64_t, std::int64_t, const T*); \
   template void pack_zeros(const Panel<T>&, std::int64_t, std::int64_t, std::int64_t,          \
                            std::int64_t);                                                      \
+  template void pack_padding(const Panel<T>&, std::int64_t, std::int64_t);                     \
   template void pack(const Panel<T>&, const T*, std::int64_t);                                 \
   template void pack_transposed(const Panel<T>&, std::int64_t, std::int64_t, const T*,         \
                                 std::int64_t);                                                 \

@@ -20,8 +20,7 @@ void prepare_gemm();
 std::string gemm_kernel_description();
 
 /// A k x n matrix in strips: strip s holds columns [s * width, (s + 1) * width), row after row,
-/// each row `width` long in the last strip too; what lies in columns beyond n doesn't matter.
-/// Begins at a multiple of 64 bytes.
+/// each row `width` long in the last strip too. Begins at a multiple of 64 bytes.
 template <class T>
 struct Panel {
   std::int64_t k, n;
@@ -55,12 +54,17 @@ template <class T>
 void pack_zeros(const Panel<T>& panel, std::int64_t row, std::int64_t first, std::int64_t apart,
                 std::int64_t count);
 
-/// Fills a panel from a row-major matrix.
+/// Zeroes what rows [row, row + count) have beyond column n. No result depends on it, but gemm
+/// multiplies it, and some machines are slow with what old memory may hold.
+template <class T>
+void pack_padding(const Panel<T>& panel, std::int64_t row, std::int64_t count);
+
+/// Fills a panel, padding too, from a row-major matrix.
 template <class T>
 void pack(const Panel<T>& panel, const T* from, std::int64_t stride);
 
-/// Fills rows [row, row + count) from a transposed row-major matrix of panel.n rows: element (row +
-/// i, j) from from[j * stride + i].
+/// Fills rows [row, row + count), padding too, from a transposed row-major matrix of panel.n rows:
+/// element (row + i, j) from from[j * stride + i].
 template <class T>
 void pack_transposed(const Panel<T>& panel, std::int64_t row, std::int64_t count, const T* from,
                      std::int64_t stride);

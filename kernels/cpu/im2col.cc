@@ -152,8 +152,8 @@ class RowWriter {
   T buffer_[kBuffer];
 };
 
-/// Asks for the lines of a plane that a piece reads. They are a run too short for the hardware to notice
-/// in time, so the next channel's are fetched while this one's are unrolled.
+/// Asks for the lines of a plane that a piece reads. They are a run too short for the hardware to
+/// notice in time, so the next channel's are fetched while this one's are unrolled.
 template <class T>
 void prefetch_lines(const Unroll& u, const UnrollPiece& piece, const T* plane) {
   constexpr std::int64_t kMost = 8192 / sizeof(T);
@@ -184,6 +184,7 @@ void im2col(const Unroll& u, const UnrollPiece& piece, const Images<T>& images,
       writer.write(u, row, plane, piece.line, piece.lines);
     writer.end_row();
   }
+  pack_padding(panel, 0, piece.rows);
 }
 
 template <class T>

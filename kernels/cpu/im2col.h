@@ -53,7 +53,8 @@ struct Images {
   std::int64_t stride;  // elements from image to image
 };
 
-/// Writes rows [0, piece.rows) of the panel: images.count * piece.lines * out_w columns.
+/// Writes rows [0, piece.rows) of the panel, padding too: images.count * piece.lines * out_w
+/// columns.
 template <class T>
 void im2col(const Unroll& unroll, const UnrollPiece& piece, const Images<T>& images,
             const Panel<T>& panel);

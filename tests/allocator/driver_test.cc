@@ -149,6 +149,73 @@ TEST(Driver, ARefusedCommitLeavesEverythingUnchanged) {
   EXPECT_TRUE(driver.commit(base + 64, 64));
 }
 
+using Pieces = std::vector<Driver::Piece>;
+
+TEST(Driver, MappedMemoryCountsOnceAndIsTheSources) {
+  SimulatedDriver driver(1024, 64);
+  const std::size_t home = driver.reserve(1024, Sharing::shareable);
+  const std::size_t other = driver.reserve(1024);
+  ASSERT_TRUE(driver.commit(home, 512));
+  ASSERT_TRUE(driver.map(other, home + 256, 128));
+  ASSERT_TRUE(driver.map(other + 128, home, 64));
+  EXPECT_EQ(driver.reserved(), 512u);
+  EXPECT_EQ(driver.memory_behind(other, 192), (Pieces{{home + 256, 128}, {home, 64}}));
+  EXPECT_EQ(driver.memory_behind(other + 100, 60), (Pieces{{home + 356, 28}, {home, 32}}));
+  EXPECT_EQ(driver.memory_behind(home + 10, 500), (Pieces{{home + 10, 500}}));
+  driver.unmap(other, 128);
+  EXPECT_EQ(driver.memory_behind(other + 128, 64), (Pieces{{home, 64}}));
+  EXPECT_THROW(driver.memory_behind(other, 192), ContractError);
+  EXPECT_THROW(driver.memory_behind(other + 128, 65), ContractError);
+  EXPECT_THROW(driver.memory_behind(home + 500, 13), ContractError);
+}
+
+TEST(Driver, MappedMemoryStaysWhereItIs) {
+  SimulatedDriver driver(1024, 64);
+  const std::size_t home = driver.reserve(1024, Sharing::shareable);
+  const std::size_t other = driver.reserve(128);
+  ASSERT_TRUE(driver.commit(home, 512));
+  ASSERT_TRUE(driver.map(other, home + 64, 128));
+  EXPECT_THROW(driver.decommit(home, 512), ContractError) << "it is seen elsewhere";
+  EXPECT_THROW(driver.release(other, 128), ContractError);
+  EXPECT_THROW(driver.unmap(other, 64), ContractError) << "in part";
+  driver.decommit(home + 192, 320);
+  driver.decommit(home, 64);
+  driver.unmap(other, 128);
+  driver.decommit(home + 64, 128);
+  driver.release(other, 128);
+  EXPECT_EQ(driver.reserved(), 0u);
+}
+
+TEST(Driver, MappingWhatCannotBeMappedIsMisuse) {
+  SimulatedDriver driver(1024, 64);
+  const std::size_t home = driver.reserve(512, Sharing::shareable);
+  const std::size_t plain = driver.reserve(512);
+  const std::size_t other = driver.reserve(128);
+  ASSERT_TRUE(driver.commit(home, 128));
+  ASSERT_TRUE(driver.commit(plain, 128));
+  EXPECT_THROW((void)driver.map(other, plain, 64), ContractError) << "not shareable";
+  EXPECT_THROW((void)driver.map(other, home + 64, 128), ContractError) << "not committed";
+  EXPECT_THROW((void)driver.map(other, home, 63), ContractError) << "no granule";
+  EXPECT_THROW((void)driver.map(other + 1, home, 64), ContractError);
+  EXPECT_THROW((void)driver.map(other, home + 1, 64), ContractError);
+  EXPECT_THROW((void)driver.map(other, home, 0), ContractError);
+  EXPECT_THROW((void)driver.map(plain, home, 64), ContractError) << "there is memory";
+  EXPECT_THROW((void)driver.map(other + 64, home, 128), ContractError) << "past the range";
+  ASSERT_TRUE(driver.map(other, home, 64));
+  EXPECT_THROW((void)driver.map(other, home, 64), ContractError) << "mapped already";
+  EXPECT_THROW((void)driver.map(other + 64, other, 64), ContractError) << "only from where it is";
+  EXPECT_THROW((void)driver.commit(other, 64), ContractError);
+}
+
+TEST(Driver, SomeDriversCannotMap) {
+  RefusingDriver driver(1024, 64);
+  const std::size_t home = driver.reserve(512, Sharing::shareable);
+  const std::size_t other = driver.reserve(512);
+  ASSERT_TRUE(driver.commit(home, 128));
+  EXPECT_FALSE(driver.map(other, home, 64));
+  EXPECT_THROW(driver.unmap(other, 64), ContractError);
+}
+
 TEST(Driver, AnUnlimitedCapacityIsAFigureLikeAnyOther) {
   SimulatedDriver driver(kUnlimited, std::size_t{2} << 20);
   const std::size_t base = driver.reserve(kUnlimited);

@@ -59,6 +59,32 @@ TEST(HostDriver, ALastPieceThatIsNoWholePage) {
   EXPECT_FALSE(driver.commit(base + 2 * kPage, kPage)) << "past the capacity";
 }
 
+TEST(HostDriver, MappedMemoryIsTheSame) {
+  HostDriver driver(16 * kPage, kPage);
+  const std::size_t plain = driver.reserve(kPage);
+  const std::size_t home = driver.reserve(8 * kPage, Sharing::shareable);
+  const std::size_t other = driver.reserve(4 * kPage);
+  ASSERT_TRUE(driver.commit(plain, kPage));
+  ASSERT_TRUE(driver.commit(home, 8 * kPage));
+  std::byte* at = driver.base();
+  std::memset(at + home, 1, 8 * kPage);
+  ASSERT_TRUE(driver.map(other, home + 5 * kPage, kPage));
+  ASSERT_TRUE(driver.map(other + kPage, home + 2 * kPage, 2 * kPage));
+  EXPECT_TRUE(all_equal(at + other, 3 * kPage, 1));
+  std::memset(at + other, 2, 3 * kPage);
+  EXPECT_TRUE(all_equal(at + home, 2 * kPage, 1));
+  EXPECT_TRUE(all_equal(at + home + 2 * kPage, 2 * kPage, 2));
+  EXPECT_TRUE(all_equal(at + home + 4 * kPage, kPage, 1));
+  EXPECT_TRUE(all_equal(at + home + 5 * kPage, kPage, 2));
+  driver.unmap(other, kPage);
+  EXPECT_TRUE(all_equal(at + home + 5 * kPage, kPage, 2)) << "it stays the source's";
+  driver.unmap(other + kPage, 2 * kPage);
+  driver.decommit(home + kPage, 7 * kPage);
+  ASSERT_TRUE(driver.commit(home + 4 * kPage, 2 * kPage));
+  EXPECT_TRUE(all_equal(at + home, kPage, 1));
+  EXPECT_TRUE(all_equal(at + home + 4 * kPage, 2 * kPage, 0)) << "new memory";
+}
+
 TEST(HostDriver, UnlimitedCapacity) {
   HostDriver driver(kUnlimited, std::size_t{2} << 20);
   const std::size_t base = driver.reserve(kUnlimited);

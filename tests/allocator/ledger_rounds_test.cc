@@ -1,6 +1,9 @@
 // A round that is counted again leaves the ledger as one that is executed again.
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <utility>
+
 #include "allocator/error.h"
 #include "allocator/ledger.h"
 
@@ -150,6 +153,39 @@ TEST(LedgerRounds, CountsOfRepeatsAdd) {
   const std::uint64_t digest = a.ledger.digest();
   a.ledger.repeat_round(1);
   EXPECT_NE(a.ledger.digest(), digest);
+}
+
+// As many as no loop gets through: the digest of n rounds is made by doubling.
+TEST(LedgerRounds, AnyNumberOfRoundsTakesNoTime) {
+  const auto after = [](std::initializer_list<std::uint64_t> repeats) {
+    Ledger ledger;
+    ledger.begin_round();
+    ledger.driver_called(DriverCall::commit, 0, 64);
+    ledger.driver_called(DriverCall::decommit, 0, 64);
+    ledger.end_round();
+    for (const std::uint64_t n : repeats) ledger.repeat_round(n);
+    return std::pair(ledger.events(), ledger.digest());
+  };
+  constexpr std::uint64_t many = 1'000'000'000'000'000;
+  EXPECT_EQ(after({many}).first, 2 * (many + 1));
+  EXPECT_EQ(after({many}), after({many - 12345, 12340, 5}));
+  EXPECT_NE(after({many}).second, after({many - 1}).second);
+  EXPECT_EQ(after({3}), after({1, 1, 1}));
+}
+
+TEST(LedgerRounds, TheDigestKnowsTheOrderOfRounds) {
+  const auto digest = [](std::initializer_list<std::size_t> rounds) {
+    Ledger ledger;
+    for (const std::size_t bytes : rounds) {
+      ledger.begin_round();
+      ledger.driver_called(DriverCall::reserve, 0, bytes);
+      ledger.end_round();
+    }
+    return ledger.digest();
+  };
+  EXPECT_NE(digest({8, 16}), digest({16, 8}));
+  EXPECT_NE(digest({8, 8, 16}), digest({8, 16, 16}));
+  EXPECT_EQ(digest({8, 16}), digest({8, 16}));
 }
 
 TEST(LedgerRounds, TheDigestKnowsWhereRoundsAre) {

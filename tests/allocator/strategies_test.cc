@@ -34,9 +34,12 @@ TEST(Strategies, PlannersGoByTheirBareNameToo) {
 }
 
 TEST(Strategies, UnknownNamesAreAnswered) {
-  EXPECT_EQ(message_for("best-fitt"),
-            "unknown strategy; expected one of bump, best-fit, first-fit, plan:greedy-size; got "
-            "\"best-fitt\"; did you mean best-fit?");
+  std::string list;
+  for (const StrategyInfo& info : strategies()) {
+    list += (list.empty() ? "" : ", ") + std::string(info.name);
+  }
+  EXPECT_EQ(message_for("best-fitt"), "unknown strategy; expected one of " + list +
+                                          "; got \"best-fitt\"; did you mean best-fit?");
   EXPECT_NE(message_for("plan:gredy-size").find("did you mean plan:greedy-size?"),
             std::string::npos);
   EXPECT_NE(message_for("firstfit").find("did you mean first-fit?"), std::string::npos);

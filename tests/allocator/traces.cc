@@ -106,6 +106,23 @@ Trace edges_trace() {
   return b.done();
 }
 
+/// Buffers of several pages each, in holes that are no neighbours.
+Trace pages_trace() {
+  constexpr std::size_t mib = std::size_t{1} << 20;
+  Builder b("pages", 512);
+  std::vector<BufferId> ids;
+  for (std::size_t i = 0; i < 8; ++i) ids.push_back(b.allocate(2 * mib + i % 3 * mib));
+  for (std::size_t i = 0; i < 8; i += 2) b.free(ids[i]);
+  const BufferId wide = b.allocate(9 * mib);
+  const BufferId small = b.allocate(700);
+  for (std::size_t i = 1; i < 6; i += 2) b.free(ids[i]);
+  const BufferId wider = b.allocate(11 * mib + 5);
+  b.free(wide);
+  const BufferId again = b.allocate(9 * mib);
+  for (const BufferId id : {again, small, wider, ids[7]}) b.free(id);
+  return b.done();
+}
+
 }  // namespace
 
 Request Trace::request(BufferId id) const {
@@ -152,8 +169,8 @@ Trace random_trace(std::uint32_t seed, std::size_t buffers, std::size_t largest,
 }
 
 std::vector<Trace> adversarial_traces() {
-  return {stack_trace(),     queue_trace(), comb_trace(),
-          staircase_trace(), huge_trace(),  edges_trace()};
+  return {stack_trace(), queue_trace(), comb_trace(), staircase_trace(),
+          huge_trace(),  edges_trace(), pages_trace()};
 }
 
 std::vector<Trace> all_traces() {

@@ -4,9 +4,10 @@
 
 #include <cstring>
 
+#include "allocator/smallest_capacity.h"
 #include "graph/plan.h"
 #include "kernels/cpu/backend.h"
-#include "small_net.h"
+#include "tests/graph/small_net.h"
 
 namespace arenagrad {
 namespace {
@@ -131,6 +132,7 @@ TEST(Execute, RunsAtItsFootprintAndNotOneByteUnder) {
   for (GradientMode mode : kModes) {
     const Program program = plan(tape, cpu_profile(), options(mode));
     for (const StrategyInfo& strategy : strategies()) {
+      if (strategy.adaptive) continue;
       SCOPED_TRACE(strategy.name);
       Setting s{.strategy = strategy.name};
       const std::size_t footprint = run(program, tape, false, s).totals.footprint;
@@ -138,6 +140,38 @@ TEST(Execute, RunsAtItsFootprintAndNotOneByteUnder) {
       const Books exact = run(program, tape, true, s);
       EXPECT_EQ(exact.totals.footprint, footprint);
       s.capacity = footprint - 1;
+      EXPECT_THROW(run(program, tape, false, s), OutOfMemory);
+      EXPECT_THROW(run(program, tape, true, s), OutOfMemory);
+    }
+  }
+}
+
+TEST(Execute, AdaptiveStrategiesRunOnTheirSmallestDeviceAndNotAGranuleUnder) {
+  const Tape tape = small_net(true);
+  const std::size_t granule = cpu_profile().granule;
+  for (GradientMode mode : kModes) {
+    const Program program = plan(tape, cpu_profile(), options(mode));
+    const std::vector<double> losses = run(program, tape, true).losses;
+    for (const StrategyInfo& strategy : strategies()) {
+      if (!strategy.adaptive) continue;
+      SCOPED_TRACE(strategy.name);
+      Setting s{.strategy = strategy.name};
+      const std::size_t enough = run(program, tape, false, s).totals.peak_reserved;
+      const std::size_t smallest = smallest_capacity(enough, granule, [&](std::size_t capacity) {
+        try {
+          s.capacity = capacity;
+          run(program, tape, false, s);
+          return true;
+        } catch (const OutOfMemory&) {
+          return false;
+        }
+      });
+      s.capacity = smallest;
+      const Books real = run(program, tape, true, s);
+      expect_same_books(run(program, tape, false, s), real);
+      EXPECT_EQ(real.losses, losses);
+      EXPECT_LE(real.totals.peak_reserved, smallest);
+      s.capacity = smallest - granule;
       EXPECT_THROW(run(program, tape, false, s), OutOfMemory);
       EXPECT_THROW(run(program, tape, true, s), OutOfMemory);
     }

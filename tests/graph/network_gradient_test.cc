@@ -7,7 +7,7 @@
 #include "graph/execute.h"
 #include "graph/plan.h"
 #include "kernels/cpu/backend.h"
-#include "small_net.h"
+#include "tests/graph/small_net.h"
 
 namespace arenagrad {
 namespace {

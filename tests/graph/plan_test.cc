@@ -6,7 +6,7 @@
 
 #include "allocator/arena.h"
 #include "graph/execute.h"
-#include "toy_layers.h"
+#include "tests/graph/toy_layers.h"
 
 namespace arenagrad {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/plan.h"
-#include "toy_layers.h"
+#include "tests/graph/toy_layers.h"
 
 namespace arenagrad {
 namespace {

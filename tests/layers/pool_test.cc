@@ -46,6 +46,8 @@ TEST(Pool, RefusesWhatCannotMeet) {
       {"avg_pool", "padded input 4x7", "got kernel 5x5"});
   expect_error<ShapeError>([] { output_of(*avg_pool(square(2, 2)), {{8}}); }, {"CxHxW", "got 8"});
   expect_error<Error>([] { max_pool(square(3, 1, 2)); }, {"half the kernel", "3x3", "got 2x2"});
+  expect_error<Error>([] { max_pool(square(1 << 20, 1)); },
+                      {"height times width", "1099511627776"});
   expect_error<Error>([] { avg_pool(square(2, 0)); }, {"avg_pool", "stride", "got 0"});
   expect_error<Error>([] { adaptive_avg_pool({-1, 2}); }, {"output size", "got -1"});
   expect_error<ShapeError>([] { output_of(*adaptive_avg_pool({1, 1}), {{8}}); }, {"CxHxW"});

@@ -64,7 +64,7 @@ TEST_F(Files, ThatCannotBeRead) {
   EXPECT_EQ(error_of(empty), empty +
                                  ":1:1: expected a JSON object, found nothing: the text is "
                                  "empty");
-  EXPECT_EQ(error_of("/dev/zero"), "/dev/zero: too long: expected at most 16 MiB, found more");
+  EXPECT_EQ(error_of("/dev/zero"), "/dev/zero: too long: expected at most 4 MiB, found more");
   if (geteuid() != 0) {  // root reads everything
     const std::string locked = write("locked.json", "{}");
     chmod(locked.c_str(), 0);
