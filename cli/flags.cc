@@ -4,6 +4,7 @@
 #include <CLI/Formatter.hpp>
 
 #include "allocator/strategy.h"
+#include "allocator/traces/formats.h"
 #include "cli/parse.h"
 
 namespace arenagrad::cli {
@@ -42,6 +43,13 @@ std::string strategy_help() {
   std::string text = "how the arena is cut up (default best-fit):";
   for (const auto& strategy : strategies())
     text += "\n" + std::string(strategy.name) + ": " + std::string(strategy.summary);
+  return text;
+}
+
+std::string trace_endings() {
+  std::string text;
+  for (const auto& format : trace_formats())
+    text += (text.empty() ? "" : ", ") + std::string(format.extension);
   return text;
 }
 
@@ -115,6 +123,48 @@ void add_output_flags(CLI::App& command, Flags& flags) {
   add_switch(command, group, "--quiet", "no notes and no progress on stderr", flags.output.quiet);
 }
 
+void add_lab_flags(CLI::App& command, Flags& flags) {
+  flags.steps = 2;  // so that there is a steady state to compare the first step with
+  add_common_flags(command, flags);
+  command.get_option("SPEC")->required(false);
+  const char* group = "Lab";
+  command
+      .add_option("--trace", flags.trace,
+                  "run on a recorded trace instead of a model's steps; any format that can be read")
+      ->type_name("FILE")
+      ->group(group);
+  add(command, group, "--only", "NAME,...", "these strategies alone (default all)", flags.only,
+      parse_strategies);
+  add(command, group, "--budget", "SECONDS",
+      "wall clock for each planner and each search; without it planners stop by steps, and results "
+      "repeat exactly",
+      flags.budget, real(0));
+}
+
+void add_trace_flags(CLI::App& command, Flags& flags) {
+  const auto positional = [&](const char* name, const char* text, auto store) {
+    command.add_option_function<std::string>(name, store, text)->required()->type_name("");
+  };
+  positional("ACTION", "convert", [](const std::string& typed) {
+    if (typed != "convert") throw UsageError("ACTION: expected convert, got '" + typed + "'");
+  });
+  positional("IN", "the trace to read, or - for stdin; its format is what it begins with",
+             [&flags](const std::string& path) { flags.trace_in = path; });
+  positional("OUT", "the file to write, or - for stdout; its format is what it ends in",
+             [&flags](const std::string& path) { flags.trace_out = path; });
+  std::string formats = "the format of OUT:";
+  for (const auto& format : trace_formats())
+    formats += "\n" + std::string(format.name) + " (" + std::string(format.extension) +
+               "): " + std::string(format.summary);
+  const char* group = "Trace";
+  add(command, group, "--from", "FORMAT", "the format of IN, whatever it begins with",
+      flags.trace_from, parse_trace_format);
+  add(command, group, "--to", "FORMAT", formats, flags.trace_to, parse_trace_format);
+  add(command, group, "--device", "N", "which one's events, where a snapshot has several",
+      flags.trace_device, integer(0));
+  add_output_flags(command, flags);
+}
+
 void add_common_flags(CLI::App& command, Flags& flags) {
   command.add_option("SPEC", flags.spec, "a JSON spec, the name of a zoo model, or - for stdin")
       ->required()
@@ -160,6 +210,15 @@ void add_common_flags(CLI::App& command, Flags& flags) {
       flags.capacity, parse_size);
   add(command, group, "--top", "K", "largest live buffers to list (default 10)", flags.top,
       integer(0));
+
+  if (const auto verb = command.get_name(); verb == "plan" || verb == "run")
+    command
+        .add_option("--trace", flags.trace,
+                    "record each allocation, free and driver call; the format is what FILE ends in:"
+                    "\n" +
+                        trace_endings())
+        ->type_name("FILE")
+        ->group(group);
 
   group = "Optimizer";
   add(command, group, "--optimizer", "none|sgd|adam|adamw",

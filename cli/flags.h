@@ -30,6 +30,11 @@ struct Flags {
   std::int64_t threads = 0, steps = 1, top = 10;
   std::string images, labels;
   Reference reference = Reference::automatic;
+  std::string trace;                                      // file to record to; plan and run
+  std::string trace_in, trace_out, trace_from, trace_to;  // of the verb trace: files and formats
+  std::optional<std::int64_t> trace_device;
+  std::vector<std::string> only;    // strategies; allocators
+  std::optional<double> budget;     // seconds; allocators
   OutputFlags output;
 
   bool compares = false;          // the verb runs several modes
@@ -42,6 +47,10 @@ struct Flags {
 
 /// Adds the flags that every verb with a spec has, in groups, to its command. `flags` outlives it.
 void add_common_flags(CLI::App& command, Flags& flags);
+/// Adds those of the verb allocators.
+void add_lab_flags(CLI::App& command, Flags& flags);
+/// Adds those of the verb trace.
+void add_trace_flags(CLI::App& command, Flags& flags);
 /// Adds --format, --json and --quiet alone.
 void add_output_flags(CLI::App& command, Flags& flags);
 

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "allocator/strategy.h"
+#include "allocator/traces/formats.h"
 #include "allocator/units.h"
 
 namespace arenagrad::cli {
@@ -99,16 +100,30 @@ GradientMode parse_mode(std::string_view flag, const std::string& text) {
   return choose(flag, text, words);
 }
 
-std::vector<GradientMode> parse_modes(std::string_view flag, const std::string& text) {
-  std::vector<GradientMode> modes;
+namespace {
+
+/// "a,b": each part through `parse`, none twice.
+template <class Value, class Parse>
+std::vector<Value> parse_list(std::string_view flag, const std::string& text, const char* expected,
+                              Parse parse) {
+  std::vector<Value> values;
   for (std::size_t begin = 0; begin <= text.size();) {
     const auto end = std::min(text.find(',', begin), text.size());
-    modes.push_back(parse_mode(flag, text.substr(begin, end - begin)));
-    if (std::count(modes.begin(), modes.end(), modes.back()) > 1)
-      refuse(flag, "each mode once", text);
+    values.push_back(parse(flag, text.substr(begin, end - begin)));
+    if (std::count(values.begin(), values.end(), values.back()) > 1) refuse(flag, expected, text);
     begin = end + 1;
   }
-  return modes;
+  return values;
+}
+
+}  // namespace
+
+std::vector<GradientMode> parse_modes(std::string_view flag, const std::string& text) {
+  return parse_list<GradientMode>(flag, text, "each mode once", parse_mode);
+}
+
+std::vector<std::string> parse_strategies(std::string_view flag, const std::string& text) {
+  return parse_list<std::string>(flag, text, "each strategy once", parse_strategy);
 }
 
 SavedPolicy parse_policy(std::string_view flag, const std::string& text) {
@@ -146,6 +161,14 @@ Reference parse_reference(std::string_view flag, const std::string& text) {
 std::string parse_strategy(std::string_view flag, const std::string& text) {
   try {
     return std::string(find_strategy(text).name);
+  } catch (const Error& error) {
+    throw UsageError(fmt::format("{}: {}", flag, error.what()));
+  }
+}
+
+std::string parse_trace_format(std::string_view flag, const std::string& text) {
+  try {
+    return std::string(find_trace_format(text).name);
   } catch (const Error& error) {
     throw UsageError(fmt::format("{}: {}", flag, error.what()));
   }

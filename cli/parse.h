@@ -40,5 +40,8 @@ Format parse_format(std::string_view flag, const std::string& text);
 Reference parse_reference(std::string_view flag, const std::string& text);
 /// The strategy's full name.
 std::string parse_strategy(std::string_view flag, const std::string& text);
+/// "tlsf,plan:exact": each once.
+std::vector<std::string> parse_strategies(std::string_view flag, const std::string& text);
+std::string parse_trace_format(std::string_view flag, const std::string& text);
 
 }  // namespace arenagrad::cli

@@ -23,7 +23,7 @@ struct Verb {
   const char* name;
   const char* text;
   const char* examples;
-  bool has_spec;
+  void (*add_flags)(CLI::App&, Flags&);
   ExitCode (*call)(const Flags&, const Console&);
 };
 
@@ -31,28 +31,39 @@ constexpr Verb kVerbs[] = {
     {"models", "list the models that come with the program",
      "  arenagrad models\n"
      "  arenagrad models --format csv\n",
-     false, models},
+     add_output_flags, models},
     {"summary", "a row per layer: shape, parameters, multiply-adds, bytes",
      "  arenagrad summary resnet18\n"
      "  arenagrad summary resnet18 --policy pytorch --batch 64\n"
      "  arenagrad summary my_net.json --input 3x32x32\n",
-     true, summary},
+     add_common_flags, summary},
     {"plan", "dry run: every byte a training step takes, without computing",
      "  arenagrad plan resnet152 --batch 32\n"
      "  arenagrad plan resnet50 --batch 32 --micro-batch 4 --mode per-step --optimizer adam\n"
      "  arenagrad plan vgg16 --batch 64 --capacity 6GiB      (exit 3 if it doesn't fit)\n"
      "  arenagrad plan resnet18 --json - | jq .bytes.footprint\n",
-     true, plan},
+     add_common_flags, plan},
     {"run", "train for real and hold the books against the plan",
      "  arenagrad run lenet5 --batch 16 --steps 10 --optimizer sgd --lr 0.01\n"
      "  arenagrad run lenet5_digits --data train-images-idx3-ubyte \\\n"
      "      --labels train-labels-idx1-ubyte --batch 64 --steps 200 --optimizer sgd --lr 0.1\n",
-     true, run},
+     add_common_flags, run},
     {"compare", "the same gradient three ways: bytes, time and numeric differences",
      "  arenagrad compare resnet18 --batch 10 --eval --calibrate\n"
      "  arenagrad compare lenet5 --batch 64 --micro-batch 7\n"
      "  arenagrad compare resnet18 --batch 8 --mode full-batch,per-step --reference none\n",
-     true, compare},
+     add_common_flags, compare},
+    {"allocators", "every allocation strategy on the same requests, with a proven bound",
+     "  arenagrad allocators resnet50 --batch 32\n"
+     "  arenagrad allocators resnet18 --batch 64 --micro-batch 8 --mode per-step --capacity 1GiB\n"
+     "  arenagrad allocators --trace resnet50.csv --only best-fit,caching,plan:exact --budget 3\n",
+     add_lab_flags, allocators},
+    {"trace", "convert a record of allocations from one format to another",
+     "  arenagrad plan resnet50 --batch 32 --trace resnet50.jsonl\n"
+     "  arenagrad trace convert resnet50.jsonl resnet50.pickle      (pytorch.org/memory_viz)\n"
+     "  arenagrad trace convert resnet50.jsonl resnet50.json        (ui.perfetto.dev)\n"
+     "  arenagrad trace convert log.rmm.csv - --to minimalloc\n",
+     add_trace_flags, trace},
 };
 
 constexpr const char* kExitCodes =
@@ -86,13 +97,18 @@ void check_verb(const std::string& typed) {
 /// What CLI11 says, but for a word too many: that one may be a flag mistyped.
 std::string explained(const CLI::ParseError& error, const CLI::App& app) {
   const auto parsed = app.get_subcommands();
-  if (error.get_name() != "ExtrasError" || parsed.empty()) return error.what();
-  const auto extras = parsed.front()->remaining();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || parsed.empty())
+    return error.what();
+  const auto extras = app.remaining(true);
   if (extras.empty()) return error.what();
+  // A flag that is unknown leaves its value behind too.
+  const auto is_flag = [](const std::string& word) { return word.starts_with('-'); };
+  const auto flag = std::find_if(extras.begin(), extras.end(), is_flag);
+  if (flag == extras.end())
+    return fmt::format("expected nothing more, got '{}'", fmt::join(extras, " "));
   std::vector<std::string> known;
   for (const auto* option : parsed.front()->get_options()) known.push_back(option->get_name());
-  return fmt::format("unknown {} '{}'{}", extras.front().starts_with('-') ? "flag" : "argument",
-                     extras.front(), suggestion(extras.front(), known));
+  return fmt::format("unknown flag '{}'{}", *flag, suggestion(*flag, known));
 }
 
 /// CLI11 wants the arguments in reverse, without the program's name.
@@ -113,7 +129,7 @@ ExitCode dispatch(const std::vector<std::string>& argv, const Console& console) 
     const auto& verb = kVerbs[i];
     auto* command = app.add_subcommand(verb.name, verb.text);
     flags[i].argv = argv;
-    verb.has_spec ? add_common_flags(*command, flags[i]) : add_output_flags(*command, flags[i]);
+    verb.add_flags(*command, flags[i]);
     command->footer(std::string("Examples:\n") + verb.examples + "\n" + kExitCodes);
   }
   if (argv.size() < 2) {

@@ -30,34 +30,6 @@ int write_all(int descriptor, std::string_view text) {
   return 0;
 }
 
-/// Closes on the way out; `close` reports what the system held back until then.
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int value() const { return value_; }
-  int close() {
-    const int result = ::close(value_) == 0 ? 0 : errno;
-    value_ = -1;
-    return result;
-  }
-
- private:
-  int value_;
-};
-
-/// `name` is what messages call the file.
-void write_directly(const std::string& path, const std::string& name, std::string_view text) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (file.value() < 0) throw failure(name, errno);
-  if (const int code = write_all(file.value(), text)) throw failure(name, code);
-  if (const int code = file.close()) throw failure(name, code);
-}
-
 }  // namespace
 
 void FileSink::write(std::string_view text) {
@@ -69,29 +41,50 @@ void FileSink::write(std::string_view text) {
     throw failure(name_, code);
 }
 
-void write_file(const std::string& path, std::string_view text) {
+FileReplacement::FileReplacement(std::string path) : path_(std::move(path)) {
   struct stat found {};
-  const bool exists = ::stat(path.c_str(), &found) == 0;
-  if (exists && S_ISDIR(found.st_mode)) throw failure(path, EISDIR);
-  if (exists && !S_ISREG(found.st_mode)) return write_directly(path, path, text);
+  const bool exists = ::stat(path_.c_str(), &found) == 0;
+  if (exists && S_ISDIR(found.st_mode)) throw failure(path_, EISDIR);
+  std::string opened = path_;
+  if (!exists || S_ISREG(found.st_mode)) {
+    std::error_code ignored;
+    if (exists) final_ = std::filesystem::canonical(path_, ignored).string();
+    if (final_.empty()) final_ = path_;
+    opened = temporary_ = fmt::format("{}.{}.tmp", final_, ::getpid());
+    permissions_ = exists ? found.st_mode & 07777 : 0;
+  }
+  descriptor_ = ::open(opened.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) throw failure(path_, errno);
+}
 
-  std::error_code ignored;
-  const auto target =
-      exists ? std::filesystem::canonical(path, ignored).string() : std::string(path);
-  const auto& final_path = target.empty() ? path : target;
-  const auto temporary = fmt::format("{}.{}.tmp", final_path, ::getpid());
-  try {
-    write_directly(temporary, path, text);
-  } catch (const WriteError&) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
-  if (exists) ::chmod(temporary.c_str(), found.st_mode & 07777);
-  if (std::rename(temporary.c_str(), final_path.c_str()) != 0) {
-    const int code = errno;
-    ::unlink(temporary.c_str());
-    throw failure(path, code);
-  }
+FileReplacement::~FileReplacement() { discard(); }
+
+void FileReplacement::discard() noexcept {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  temporary_.clear();
+}
+
+void FileReplacement::write(std::string_view text) {
+  if (const int code = write_all(descriptor_, text)) throw failure(path_, code);
+}
+
+void FileReplacement::commit() {
+  // Closing reports what the system held back until then.
+  const int closed = ::close(descriptor_) == 0 ? 0 : errno;
+  descriptor_ = -1;
+  if (closed != 0) throw failure(path_, closed);
+  if (temporary_.empty()) return;
+  if (permissions_ != 0) ::chmod(temporary_.c_str(), permissions_);
+  if (std::rename(temporary_.c_str(), final_.c_str()) != 0) throw failure(path_, errno);
+  temporary_.clear();
+}
+
+void write_file(const std::string& path, std::string_view text) {
+  FileReplacement file(path);
+  file.write(text);
+  file.commit();
 }
 
 }  // namespace arenagrad::cli

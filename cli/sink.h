@@ -45,7 +45,30 @@ class StringSink final : public Sink {
 
 /// Replaces a file in one go: written beside it under another name, then renamed, so that nobody
 /// sees half of it and a failure leaves the old one. What is not a regular file (a device, a pipe)
-/// is written to directly; a symbolic link is followed. Throws WriteError.
+/// is written to directly; a symbolic link is followed.
+class FileReplacement final : public Sink {
+ public:
+  /// Throws WriteError, as do the others.
+  explicit FileReplacement(std::string path);
+  /// Without a `commit` the old file stays.
+  ~FileReplacement() override;
+  FileReplacement(const FileReplacement&) = delete;
+  FileReplacement& operator=(const FileReplacement&) = delete;
+
+  void write(std::string_view text) override;
+  /// The new file takes the old one's place.
+  void commit();
+
+ private:
+  void discard() noexcept;
+
+  std::string path_;               // as given, for messages
+  std::string final_, temporary_;  // both empty where it is written to directly
+  int descriptor_ = -1;
+  unsigned permissions_ = 0;  // of the old file; 0: there was none
+};
+
+/// All of it in one call.
 void write_file(const std::string& path, std::string_view text);
 
 }  // namespace arenagrad::cli

@@ -76,6 +76,11 @@ void add_notes(const Comparison& comparison, const Flags& flags, const Console& 
           "{} and {} differ by {:.3g} with {} branch flips; run again in f64 they "
           "differ by {:.3g}",
           name(pair.a), name(pair.b), pair.gradient.rel_l2, pair.flips, *pair.rel_l2_f64));
+    if (!pair.no_rerun.empty())
+      say(
+          fmt::format("{} and {} differ by {:.3g} with {} branch flips, and could not be run again "
+                      "in f64 to decide: {}",
+                      name(pair.a), name(pair.b), pair.gradient.rel_l2, pair.flips, pair.no_rerun));
     if (!pair.gradient.zero_up_to_rounding.empty() && &pair == &comparison.pairs.front())
       say(fmt::format("zero up to rounding: the gradient{} of {}",
                       pair.gradient.zero_up_to_rounding.size() == 1 ? "" : "s",

@@ -3,6 +3,7 @@
 #include "allocator/units.h"
 #include "cli/tables.h"
 #include "cli/to_json.h"
+#include "cli/trace_file.h"
 #include "cli/verbs.h"
 
 namespace arenagrad::cli {
@@ -26,9 +27,11 @@ std::string answer_of(const Measurement& m) {
 
 ExitCode plan(const Flags& flags, const Console& console) {
   const auto settings = flags.settings(kDefaultBatch);
+  Recorded recorded(flags);
   const auto model = load(flags);
   try {
-    const auto dry = run_dry(model, settings);
+    const auto dry = run_dry(model, settings, recorded.log());
+    recorded.write(dry.experiment, flags, console);
     const auto& m = dry.measurement;
     Document document;
     document.json = json_header("plan", flags, model, m.backend);
@@ -41,6 +44,7 @@ ExitCode plan(const Flags& flags, const Console& console) {
     emit(document, flags.output, console);
     return m.balanced ? ExitCode::ok : ExitCode::check_failed;
   } catch (const DoesNotFit& error) {
+    recorded.write(prepare(model, settings), flags, console);
     return emit_out_of_memory("plan", error.report, model, flags, console);
   }
 }

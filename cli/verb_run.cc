@@ -3,6 +3,7 @@
 #include "allocator/units.h"
 #include "cli/tables.h"
 #include "cli/to_json.h"
+#include "cli/trace_file.h"
 #include "cli/verbs.h"
 #include "experiments/run.h"
 
@@ -27,6 +28,7 @@ std::string answer_of(const Measurement& m) {
 ExitCode run(const Flags& flags, const Console& console) {
   const auto settings = flags.settings(kDefaultBatch);
   const auto model = load(flags);
+  Recorded recorded(flags);
   auto data = load_data(flags, model, console);
   try {
     const auto done = [&] {
@@ -37,11 +39,13 @@ ExitCode run(const Flags& flags, const Console& console) {
         options.host_held = data->bytes();
       }
       options.interrupted = console.interrupted;
+      options.log = recorded.log();
       options.progress = [&](std::int64_t step, double loss) {
         progress.show(fmt::format("step {} of {}, loss {:.6g}", step, settings.steps, loss));
       };
       return run_real(model, settings, options);
     }();
+    recorded.write(done.experiment, flags, console);
     const auto& m = done.measurement;
     Document document;
     document.json = json_header("run", flags, model, m.backend);
@@ -58,6 +62,7 @@ ExitCode run(const Flags& flags, const Console& console) {
     return m.balanced && m.planned_equals_observed.value_or(false) ? ExitCode::ok
                                                                    : ExitCode::check_failed;
   } catch (const DoesNotFit& error) {
+    recorded.write(prepare(model, settings), flags, console);
     return emit_out_of_memory("run", error.report, model, flags, console);
   } catch (const NotEnoughMemory& error) {
     return emit_not_enough("run", error, model, flags, console);

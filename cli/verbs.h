@@ -17,6 +17,8 @@ ExitCode summary(const Flags& flags, const Console& console);
 ExitCode plan(const Flags& flags, const Console& console);
 ExitCode run(const Flags& flags, const Console& console);
 ExitCode compare(const Flags& flags, const Console& console);
+ExitCode allocators(const Flags& flags, const Console& console);
+ExitCode trace(const Flags& flags, const Console& console);
 
 // --- shared by the verbs -------------------------------------------------------------------------
 

@@ -109,9 +109,14 @@ class Comparer {
     Evidence evidence{pair.gradient.rel_l2, pair.gradient.finite, pair.flips, pair.same_computation,
                       std::nullopt};
     const auto dtype = settings_.plan.dtype;
-    if (wants_f64(evidence, dtype))
-      pair.rel_l2_f64 = evidence.rel_l2_f64 =
-          difference(in_f64(a).recorder.gradients(), in_f64(b).recorder.gradients()).rel_l2;
+    if (wants_f64(evidence, dtype)) {
+      try {
+        pair.rel_l2_f64 = evidence.rel_l2_f64 =
+            difference(in_f64(a).recorder.gradients(), in_f64(b).recorder.gradients()).rel_l2;
+      } catch (const NotEnoughMemory& error) {
+        pair.no_rerun = error.what();  // undecided, which is not equal
+      }
+    }
     pair.verdict = judge(evidence, dtype);
     result_.pairs.push_back(std::move(pair));
   }

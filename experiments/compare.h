@@ -36,6 +36,7 @@ struct PairResult {
   CurveDifference losses;
   std::uint64_t flips = 0;
   std::optional<double> rel_l2_f64;  // when the verdict needed it
+  std::string no_rerun;              // why it is missing although it was needed
   bool same_computation = true;
   Verdict verdict{};
 };

@@ -21,9 +21,23 @@ bool operator==(const LedgerRecord& a, const LedgerRecord& b) {
          a.events == b.events && a.digest == b.digest && a.driver_reserved == b.driver_reserved;
 }
 
+namespace {
+
+/// Takes the log out of a ledger that goes away, whatever happens.
+struct LogKeeper {
+  Ledger& ledger;
+  std::vector<Event>* log;
+  ~LogKeeper() {
+    if (log) *log = ledger.take_log();
+  }
+};
+
+}  // namespace
+
 LedgerRecord walk(const Experiment& experiment, const StrategyInfo& strategy, Driver& driver,
-                  const ExecuteOptions& options, RunResult& result) {
-  Ledger ledger;
+                  const ExecuteOptions& options, RunResult& result, std::vector<Event>* log) {
+  Ledger ledger(log != nullptr);
+  const LogKeeper keeper{ledger, log};
   Arena arena(driver, ledger, strategy, experiment.profile.alignment, experiment.lifetimes);
   result = execute(experiment.program, experiment.model->tape, arena, options);
   return {ledger.totals(), ledger.peak(),   ledger.live_at_peak(),
@@ -31,18 +45,18 @@ LedgerRecord walk(const Experiment& experiment, const StrategyInfo& strategy, Dr
 }
 
 LedgerRecord dry_run(const Experiment& experiment, const StrategyInfo& strategy,
-                     std::size_t capacity) {
+                     std::size_t capacity, std::vector<Event>* log) {
   SimulatedDriver driver(capacity, experiment.profile.granule);
   RunResult none;
   return walk(experiment, strategy, driver,
-              {.steps = experiment.settings.steps, .seed = experiment.settings.seed}, none);
+              {.steps = experiment.settings.steps, .seed = experiment.settings.seed}, none, log);
 }
 
-DryRun run_dry(const Model& model, const Settings& settings) {
+DryRun run_dry(const Model& model, const Settings& settings, std::vector<Event>* log) {
   DryRun result{prepare(model, settings), {}, {}};
   const auto& strategy = find_strategy(settings.strategy);
   try {
-    result.record = dry_run(result.experiment, strategy, result.experiment.capacity());
+    result.record = dry_run(result.experiment, strategy, result.experiment.capacity(), log);
   } catch (const OutOfMemory& error) {
     throw DoesNotFit(explain(result.experiment, error));
   }

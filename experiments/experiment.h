@@ -38,13 +38,15 @@ struct LedgerRecord {
 };
 
 /// Runs the experiment's program out of an arena over `driver`. Throws OutOfMemory, Interrupted;
-/// whatever is thrown, no buffer is live; memory itself goes back with the driver.
+/// whatever is thrown, no buffer is live; memory itself goes back with the driver. `log`, if given,
+/// gets all of the ledger's events, those before something was thrown too.
 LedgerRecord walk(const Experiment& experiment, const StrategyInfo& strategy, Driver& driver,
-                  const ExecuteOptions& options, RunResult& result);
+                  const ExecuteOptions& options, RunResult& result,
+                  std::vector<Event>* log = nullptr);
 
 /// `walk` without memory behind it, with another strategy or capacity when wanted.
 LedgerRecord dry_run(const Experiment& experiment, const StrategyInfo& strategy,
-                     std::size_t capacity);
+                     std::size_t capacity, std::vector<Event>* log = nullptr);
 
 /// The measurement that a record amounts to. `record` may be a dry run's or a real run's.
 Measurement measure(const Experiment& experiment, const LedgerRecord& record);
@@ -55,6 +57,6 @@ struct DryRun {
   LedgerRecord record;
   Measurement measurement;
 };
-DryRun run_dry(const Model& model, const Settings& settings);
+DryRun run_dry(const Model& model, const Settings& settings, std::vector<Event>* log = nullptr);
 
 }  // namespace arenagrad

@@ -1,5 +1,6 @@
 #include "experiments/gradients.h"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -17,36 +18,46 @@ struct Sums {
   std::size_t elements = 0;
   bool finite = true;
 
-  void add(double a, double b) {
-    const double d = a - b;
-    aa += a * a;
-    bb += b * b;
-    ab += a * b;
-    dd += d * d;
-    max_abs = std::max(max_abs, std::abs(d));
-    largest = std::max({largest, std::abs(a), std::abs(b)});
-    finite = finite && std::isfinite(a) && std::isfinite(b);
-    ++elements;
-  }
   void add(const Sums& other) {
     aa += other.aa;
     bb += other.bb;
     ab += other.ab;
     dd += other.dd;
     max_abs = std::max(max_abs, other.max_abs);
+    largest = std::max(largest, other.largest);
     finite = finite && other.finite;
     elements += other.elements;
   }
   double norm() const { return std::sqrt(std::max(aa, bb)); }
 };
 
+template <class T>
+using Values = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
+
+/// Elements that stay in the cache while each sum passes over them.
+constexpr Eigen::Index kBlock = 1024;
+
 template <class A, class B>
-Sums sums(const HostTensor& a, const HostTensor& b) {
-  const auto* pa = reinterpret_cast<const A*>(a.bytes.data());
-  const auto* pb = reinterpret_cast<const B*>(b.bytes.data());
+Sums sums(const HostTensor& first, const HostTensor& second) {
+  const auto count = static_cast<Eigen::Index>(first.elements());
+  const Values<A> all_a(reinterpret_cast<const A*>(first.bytes.data()), count);
+  const Values<B> all_b(reinterpret_cast<const B*>(second.bytes.data()), count);
   Sums result;
-  for (std::size_t i = 0, n = a.elements(); i < n; ++i)
-    result.add(static_cast<double>(pa[i]), static_cast<double>(pb[i]));
+  for (Eigen::Index at = 0; at < count; at += kBlock) {
+    const Eigen::Index n = std::min(kBlock, count - at);
+    const auto a = all_a.segment(at, n).template cast<double>();
+    const auto b = all_b.segment(at, n).template cast<double>();
+    Sums block;
+    block.aa = a.square().sum();
+    block.bb = b.square().sum();
+    block.ab = (a * b).sum();
+    block.dd = (a - b).square().sum();
+    block.max_abs = (a - b).abs().maxCoeff();
+    block.largest = std::max(a.abs().maxCoeff(), b.abs().maxCoeff());
+    block.elements = static_cast<std::size_t>(n);
+    block.finite = a.allFinite() && b.allFinite();
+    result.add(block);
+  }
   return result;
 }
 

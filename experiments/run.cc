@@ -98,7 +98,7 @@ Seconds medians(const std::vector<StepTimes>& times) {
 }
 
 Run run_real(const Model& model, const Settings& settings, const RunOptions& options) {
-  auto dry = run_dry(model, settings);
+  auto dry = run_dry(model, settings, options.log);
   check_machine_memory(dry.measurement.bytes.reserved, options.host_grows, available_memory());
 
   Run run{std::move(dry.experiment), std::move(dry.measurement), std::move(dry.record), {}};
@@ -117,7 +117,7 @@ Run run_real(const Model& model, const Settings& settings, const RunOptions& opt
                            .feed = options.feed ? options.feed : &noise,
                            .observer = &watcher,
                            .interrupted = options.interrupted},
-                          result);
+                          result, options.log);
     } catch (const OutOfMemory& error) {
       throw DoesNotFit(explain(run.experiment, error));
     }

@@ -15,6 +15,8 @@ struct RunOptions {
   /// Its time is left out of the measured times.
   Observer* observer = nullptr;
   const std::atomic<bool>* interrupted = nullptr;
+  /// Gets the ledger's events: the real run's, or those of the dry run where that didn't fit.
+  std::vector<Event>* log = nullptr;
   /// Called after each step with its 1-based number.
   std::function<void(std::int64_t step, double loss)> progress;
 };

@@ -37,7 +37,7 @@ TEST(CompareVerb, TheJsonHasModesPairsAndTheReference) {
 
 TEST(CompareVerb, CoupledLayersAreNamedAndNoError) {
   const auto result = arenagrad({"compare", "resnet20_cifar", "--input", "3x8x8", "--batch", "3",
-                                 "--micro-batch", "2", "--format", "json"});
+                                 "--micro-batch", "2", "--threads", "1", "--format", "json"});
   EXPECT_EQ(result.code, 0);
   EXPECT_TRUE(contains(result.err, "not the same computation"));
   EXPECT_TRUE(contains(result.err, "bn1"));

@@ -36,9 +36,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadUsage{
             "verb",
             {"pln", "lenet5"},
-            "verb: expected one of models, summary, plan, run, compare, got 'pln' (did you mean "
+            "verb: expected one of models, summary, plan, run, compare, allocators, trace, got 'pln' (did you mean "
             "'plan'?)"},
-        BadUsage{"argument", plan({"vgg11"}), "unknown argument 'vgg11'"},
+        BadUsage{"argument", plan({"vgg11"}), "expected nothing more, got 'vgg11'"},
         BadUsage{"no_spec", {"plan"}, "SPEC"},
         BadUsage{"flag", plan({"--bacth", "3"}),
                  "unknown flag '--bacth' (did you mean '--batch'?)"},

@@ -144,7 +144,10 @@ TEST(DoesNotFit, AtTheFootprintItRunsAndOneByteBelowItIsExplained) {
       EXPECT_EQ(report.alternatives.size(), strategies().size() - 1);
       for (const auto& other : report.alternatives) {
         ASSERT_TRUE(other.footprint);
-        EXPECT_EQ(other.fits, *other.footprint <= report.capacity);
+        // Adaptive strategies may need whole granules beyond their footprint.
+        EXPECT_TRUE(other.fits == (*other.footprint <= report.capacity) ||
+                    (find_strategy(other.strategy).adaptive && !other.fits))
+            << other.strategy;
       }
       const std::string text = error.what();
       EXPECT_NE(text.find(report.tensor), std::string::npos);

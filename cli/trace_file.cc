@@ -1,0 +1,49 @@
+#include "cli/trace_file.h"
+
+#include <fmt/format.h>
+
+#include "allocator/traces/totals.h"
+#include "allocator/units.h"
+#include "cli/parse.h"
+#include "experiments/trace_recording.h"
+
+namespace arenagrad::cli {
+
+const TraceFormat& format_to_write(const std::string& flag, const std::string& path) {
+  if (const auto* format = trace_format_of(path)) return *format;
+  std::string extensions;
+  for (const auto& format : trace_formats())
+    extensions += fmt::format("{}{}", extensions.empty() ? "" : ", ", format.extension);
+  throw UsageError(
+      fmt::format("{}: expected a file that ends in one of {}, got '{}'", flag, extensions, path));
+}
+
+void write_trace(const std::string& path, const TraceFormat& format, const Console& console,
+                 const std::function<void(TraceSink&)>& fill) {
+  const auto into = [&](Sink& sink) {
+    fill(*format.make_writer([&sink](std::string_view text) { sink.write(text); }));
+  };
+  if (path == "-") return into(console.out);
+  FileReplacement file(path);
+  into(file);
+  file.commit();
+}
+
+Recorded::Recorded(const Flags& flags)
+    : format_(flags.trace.empty() ? nullptr : &format_to_write("--trace", flags.trace)) {}
+
+void Recorded::write(const Experiment& experiment, const Flags& flags,
+                     const Console& console) const {
+  if (!format_) return;
+  TraceTotals totals;
+  write_trace(flags.trace, *format_, console, [&](TraceSink& sink) {
+    TraceTee both(totals, sink);
+    record_trace(experiment, log_, both);
+  });
+  note(fmt::format("trace: {} allocations, {} frees and {} driver calls in {}",
+                   with_commas(totals.allocations), with_commas(totals.frees),
+                   with_commas(totals.driver_calls), flags.trace),
+       flags.output, console);
+}
+
+}  // namespace arenagrad::cli

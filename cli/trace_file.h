@@ -1,0 +1,35 @@
+// Traces in files: what --trace names, and what `trace convert` writes.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "allocator/ledger.h"
+#include "allocator/traces/formats.h"
+#include "cli/flags.h"
+#include "experiments/experiment.h"
+
+namespace arenagrad::cli {
+
+/// The format of a file to write: by its extension. UsageError when that says nothing.
+const TraceFormat& format_to_write(const std::string& flag, const std::string& path);
+
+/// Writes a file in a format, all of it or nothing; with "-" to stdout. `fill` gets the sink.
+void write_trace(const std::string& path, const TraceFormat& format, const Console& console,
+                 const std::function<void(TraceSink&)>& fill);
+
+/// Where a run's events go until --trace writes them; null without the flag.
+class Recorded {
+ public:
+  explicit Recorded(const Flags& flags);
+  std::vector<Event>* log() { return format_ ? &log_ : nullptr; }
+  /// Writes the file of --trace, if given, and says so in a note.
+  void write(const Experiment& experiment, const Flags& flags, const Console& console) const;
+
+ private:
+  const TraceFormat* format_ = nullptr;
+  std::vector<Event> log_;
+};
+
+}  // namespace arenagrad::cli
