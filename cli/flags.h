@@ -33,8 +33,8 @@ struct Flags {
   std::string trace;                                      // file to record to; plan and run
   std::string trace_in, trace_out, trace_from, trace_to;  // of the verb trace: files and formats
   std::optional<std::int64_t> trace_device;
-  std::vector<std::string> only;    // strategies; allocators
-  std::optional<double> budget;     // seconds; allocators
+  std::vector<std::string> only;  // strategies; allocators
+  std::optional<double> budget;   // seconds; allocators
   OutputFlags output;
 
   bool compares = false;          // the verb runs several modes

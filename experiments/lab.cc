@@ -45,12 +45,12 @@ class Lab {
     Budget budget = planner.default_budget();
     if (options_.seconds) budget.seconds = options_.seconds;
     const auto begin = std::chrono::steady_clock::now();
-    const Watch watch{.progress =
-                          [&](std::uint64_t steps, std::size_t height) {
-                            say(fmt::format("planning: {} steps, {}", with_commas(steps),
-                                            human_bytes(height)));
-                          },
-                      .interrupt = options_.interrupted};
+    const Watch watch{
+        .progress =
+            [&](std::uint64_t steps, std::size_t height) {
+              say(fmt::format("planning: {} steps, {}", with_commas(steps), human_bytes(height)));
+            },
+        .interrupt = options_.interrupted};
     Solution solution = planner.solve(trace_.lifetimes, budget, watch);
     say("planned");
     row.plan_seconds =

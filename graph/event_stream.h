@@ -15,8 +15,8 @@ class EventStream {
   EventStream(const Program& program, std::int64_t steps) : program_(program), steps_(steps) {}
   /// The next event (kind, buffer, requested bytes); nothing at the end.
   std::optional<Event> next();
-  /// Of the event that `next` gave last: 0 in setup, 1 in the first step ...; beyond the last step in
-  /// teardown.
+  /// Of the event that `next` gave last: 0 in setup, 1 in the first step ...; beyond the last step
+  /// in teardown.
   std::int64_t steps_begun() const { return part_; }
 
  private:

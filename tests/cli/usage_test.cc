@@ -33,11 +33,11 @@ std::vector<std::string> plan(std::vector<std::string> flags) {
 INSTANTIATE_TEST_SUITE_P(
     Table, BadUsages,
     testing::Values(
-        BadUsage{
-            "verb",
-            {"pln", "lenet5"},
-            "verb: expected one of models, summary, plan, run, compare, allocators, trace, got 'pln' (did you mean "
-            "'plan'?)"},
+        BadUsage{"verb",
+                 {"pln", "lenet5"},
+                 "verb: expected one of models, summary, plan, run, compare, allocators, trace, "
+                 "got 'pln' (did you mean "
+                 "'plan'?)"},
         BadUsage{"argument", plan({"vgg11"}), "expected nothing more, got 'vgg11'"},
         BadUsage{"no_spec", {"plan"}, "SPEC"},
         BadUsage{"flag", plan({"--bacth", "3"}),
