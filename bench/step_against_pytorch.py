@@ -7,11 +7,14 @@
 
 The two take turns, round by round, so that both see the same machine. Batch 8, 224x224, fp32, batch
 statistics as in training, no optimizer; a step's time is the median over all timed steps.
+
+`--clock cpu` measures processor seconds instead, with one thread: what a busy machine hardly disturbs.
 """
 import argparse
 import json
 import os
 import platform
+import resource
 import statistics
 import subprocess
 import sys
@@ -34,7 +37,19 @@ def ours(program, model, batch, threads, steps):
     return result["seconds"]["step_median"], result
 
 
-def theirs(model, batch, threads, steps):
+def our_cpu(program, model, batch, steps):
+    """Processor seconds of a step: of a run with more steps less those of a run with one."""
+    def user(count):
+        begin = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        subprocess.run(
+            [program, "run", os.path.join(ROOT, "zoo", model + ".json"), "--batch", str(batch),
+             "--steps", str(count), "--threads", "1", "--quiet"],
+            check=True, stdout=subprocess.DEVNULL)
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begin
+    return (user(steps + 1) - user(1)) / steps
+
+
+def theirs(model, batch, threads, steps, clock=time.perf_counter):
     import torch
     import torchvision
 
@@ -45,9 +60,9 @@ def theirs(model, batch, threads, steps):
     y = torch.randint(0, 1000, (batch,))
     times = []
     for _ in range(steps + 1):
-        begin = time.perf_counter()
+        begin = clock()
         torch.nn.functional.cross_entropy(net(x), y).backward()
-        times.append(time.perf_counter() - begin)
+        times.append(clock() - begin)
         net.zero_grad(set_to_none=True)
     return statistics.median(times[1:])
 
@@ -68,8 +83,11 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=4, help="timed steps a round")
+    parser.add_argument("--clock", choices=["wall", "cpu"], default="wall")
     parser.add_argument("--json")
     args = parser.parse_args()
+    if args.clock == "cpu":
+        args.threads = 1
 
     import torch
     version = subprocess.run([args.program, "--version"], check=True, capture_output=True,
@@ -82,8 +100,12 @@ def main():
     for model in args.models.split(","):
         mine, peer = [], []
         for _ in range(args.rounds):
-            mine.append(ours(args.program, model, args.batch, args.threads, args.steps)[0])
-            peer.append(theirs(model, args.batch, args.threads, args.steps))
+            if args.clock == "cpu":
+                mine.append(our_cpu(args.program, model, args.batch, args.steps))
+                peer.append(theirs(model, args.batch, 1, args.steps, time.process_time))
+            else:
+                mine.append(ours(args.program, model, args.batch, args.threads, args.steps)[0])
+                peer.append(theirs(model, args.batch, args.threads, args.steps))
         row = {"model": model, "batch": args.batch, "threads": args.threads,
                "arenagrad_seconds": statistics.median(mine),
                "pytorch_seconds": statistics.median(peer),
@@ -95,7 +117,7 @@ def main():
     if args.json:
         with open(args.json + ".tmp", "w") as file:
             json.dump({"schema": "arenagrad.bench.step/1", "revision": revision, "cpu": cpu_name(),
-                       "arenagrad": version, "pytorch": torch.__version__,
+                       "clock": args.clock, "arenagrad": version, "pytorch": torch.__version__,
                        "date": time.strftime("%Y-%m-%d"), "rows": rows}, file, indent=1)
             file.write("\n")
         os.replace(args.json + ".tmp", args.json)
