@@ -8,9 +8,6 @@
 namespace arenagrad {
 namespace {
 
-constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-constexpr double kForget = 0.9;  // of the failures, per call
-
 double area(const PackedBuffer& b) {
   return static_cast<double>(b.size) * static_cast<double>(b.end - b.begin);
 }
@@ -24,7 +21,8 @@ CanonicalSearch::CanonicalSearch(const Part& part)
       states_(part.buffers.size()),
       rank_(part.buffers.size()),
       bridges_(part.sections()),
-      failures_(part.sections()) {
+      failures_(part.sections()),
+      blame_(part.buffers.size()) {
   check_contract(part.buffers.size() <= kMostBuffers, "a part too large for an exact search");
   if (part.bound <= std::numeric_limits<std::int16_t>::max()) {
     sums16_.resize(part.sections());
@@ -36,13 +34,13 @@ CanonicalSearch::CanonicalSearch(const Part& part)
 }
 
 Outcome CanonicalSearch::solve(std::size_t capacity, std::span<const std::uint32_t> order,
-                               std::uint64_t nodes, StepMeter& meter) {
+                               double boldness, std::uint64_t nodes, StepMeter& meter) {
   capacity_ = capacity;
+  bias_ = boldness * static_cast<double>(capacity);
   meter_ = &meter;
   nodes_ = 0;
   most_nodes_ = nodes;
   cover_ = best_cover_ = 0;
-  for (double& failures : failures_) failures *= kForget;
   std::fill(states_.begin(), states_.end(), State{});
   std::fill(bridges_.begin(), bridges_.end(), 0u);
   trail_.clear();
@@ -54,8 +52,10 @@ Outcome CanonicalSearch::solve(std::size_t capacity, std::span<const std::uint32
     for (std::uint32_t s = b.begin; s + 1 < b.end; ++s) ++bridges_[s];
   }
   const List all{0, lists_.size()};
-  if (!fits(all, 0, part_.sections())) return Outcome::impossible;
-  return descend(all);
+  const bool hopeless = !fits(all, 0, part_.sections());
+  const Outcome outcome = hopeless ? Outcome::impossible : descend(all);
+  update_blame();
+  return outcome;
 }
 
 void CanonicalSearch::set(Index buffer, State state) {
@@ -80,54 +80,6 @@ void CanonicalSearch::unmark_placed(const PackedBuffer& buffer) {
   cover_ -= area(buffer);
 }
 
-/// Whether in each of those sections what is unplaced can still lie one above the other.
-bool CanonicalSearch::fits(List list, std::uint32_t begin, std::uint32_t end) {
-  if (!sums16_.empty()) return fits_in(sums16_, list, begin, end);
-  if (!sums32_.empty()) return fits_in(sums32_, list, begin, end);
-  return fits_in(sums64_, list, begin, end);
-}
-
-template <typename Sum>
-bool CanonicalSearch::fits_in(std::vector<Sum>& sums, List list, std::uint32_t begin,
-                              std::uint32_t end) {
-  std::fill(sums.begin() + begin, sums.begin() + end, Sum{0});
-  // From the highest floor down: what has been added up lies above the present floor.
-  for (std::size_t i = list.size; i-- > 0;) {
-    const Index buffer = lists_[list.at + i];
-    const PackedBuffer& b = part_.buffers[buffer];
-    const Sum size = static_cast<Sum>(b.size);
-    const std::uint32_t last = std::min(b.end, end);
-    Sum most = 0;
-    for (std::uint32_t s = std::max(b.begin, begin); s < last; ++s) {
-      sums[s] = static_cast<Sum>(sums[s] + size);
-      most = std::max(most, sums[s]);
-    }
-    const std::size_t floor = std::min(states_[buffer].floor, capacity_);
-    const std::size_t room = capacity_ - floor;
-    if (static_cast<std::size_t>(most) > room) {
-      for (std::uint32_t s = std::max(b.begin, begin); s < last; ++s) {
-        if (static_cast<std::size_t>(sums[s]) > room) failures_[s] += 1;
-      }
-      return false;
-    }
-  }
-  return true;
-}
-
-/// The lowest top of those that can still cut into the bytes above the buffer's support.
-std::size_t CanonicalSearch::lowest_hit(List list, Index buffer) const {
-  const PackedBuffer& b = part_.buffers[buffer];
-  const std::size_t hole_end = states_[buffer].support + b.size;
-  std::size_t lowest = kNone;
-  for (std::size_t i = 0; i < list.size; ++i) {
-    const Index other = lists_[list.at + i];
-    if (states_[other].floor >= hole_end) break;  // and so have all behind it
-    if (other == buffer || !conflict(part_.buffers[other], b)) continue;
-    lowest = std::min(lowest, states_[other].floor + part_.buffers[other].size);
-  }
-  return lowest;
-}
-
 /// Decides everything in `list`, which bridges all of its time. If it finds a plan, what it placed
 /// stays marked; if not, all is as before.
 Outcome CanonicalSearch::descend(List list) {
@@ -141,23 +93,11 @@ Outcome CanonicalSearch::descend(List list) {
       break;
     }
     ++nodes_;
-    std::size_t pick = kNone;
-    std::size_t hole_end = kNone;  // the lowest among the waiting
-    for (std::size_t i = list.size; i-- > 0;) {
-      const Index buffer = lists_[list.at + i];
-      const State& state = states_[buffer];
-      if (state.waits()) {
-        hole_end = std::min(hole_end, state.support + part_.buffers[buffer].size);
-      } else {
-        pick = i;
-      }
-    }
-    // From here on everything goes at or above the pick's support: nobody can hit that hole.
-    if (pick == kNone || states_[lists_[list.at + pick]].floor >= hole_end) break;
-    const Index buffer = lists_[list.at + pick];
-    outcome = place(list, buffer);
+    const std::optional<Index> buffer = pick(list);
+    if (!buffer) break;
+    outcome = place(list, *buffer);
     if (outcome != Outcome::impossible) break;
-    if (!wait(list, buffer, own_from)) break;
+    if (!wait(list, *buffer, own_from)) break;
   }
   lists_.resize(own_from);
   if (outcome != Outcome::found) rewind(trail);
@@ -259,24 +199,33 @@ Outcome CanonicalSearch::split(List list, const PackedBuffer& placed) {
 /// The buffer goes above its support. False when it can't. The list becomes the caller's own, from
 /// `own_from` on.
 bool CanonicalSearch::wait(List& list, Index buffer, std::size_t own_from) {
-  const PackedBuffer& b = part_.buffers[buffer];
-  const std::size_t hit = lowest_hit(list, buffer);
-  if (hit == kNone) return false;
-  const State state{states_[buffer].support, round_up(hit, b.alignment)};
-  if (state.floor + b.size > capacity_) return false;
-  set(buffer, state);
   if (list.at < own_from) {
     lists_.resize(own_from + list.size);
     std::copy_n(lists_.begin() + static_cast<std::ptrdiff_t>(list.at), list.size,
                 lists_.begin() + static_cast<std::ptrdiff_t>(own_from));
     list.at = own_from;
   }
-  std::size_t i = list.at;
-  while (lists_[i] != buffer) ++i;
-  const std::size_t last = list.at + list.size - 1;
-  for (; i < last && before(lists_[i + 1], buffer); ++i) lists_[i] = lists_[i + 1];
-  lists_[i] = buffer;
-  return fits(list, b.begin, b.end);
+  std::size_t i = 0;
+  while (lists_[list.at + i] != buffer) ++i;
+  std::uint32_t begin = part_.buffers[buffer].begin;
+  std::uint32_t end = part_.buffers[buffer].end;
+  if (raise_to_hit(list, i) == Raise::dead) return false;
+  // Others may have waited for this one.
+  for (i = 0; i < list.size;) {
+    const Index other = lists_[list.at + i];
+    const PackedBuffer& o = part_.buffers[other];
+    Raise raise = Raise::none;
+    if (states_[other].waits() && other != buffer && conflict(o, part_.buffers[buffer])) {
+      raise = raise_to_hit(list, i);
+    }
+    if (raise == Raise::dead) return false;
+    if (raise == Raise::none) ++i;  // else another one stands here now
+    if (raise == Raise::moved) {
+      begin = std::min(begin, o.begin);
+      end = std::max(end, o.end);
+    }
+  }
+  return fits(list, begin, end);
 }
 
 }  // namespace arenagrad

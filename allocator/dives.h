@@ -18,14 +18,13 @@ class Dives {
 
   /// A plan is within reach of an order if it takes little more than placing every buffer once.
   Outcome dive(std::size_t capacity, StepMeter& meter) {
-    const Outcome outcome = search(capacity, part_.buffers.size() + kBacktracks, meter);
+    if (capacity != capacity_) orders_.judge_anew();
+    capacity_ = capacity;
+    const std::span<const std::uint32_t> order = orders_.propose(search_.blame());
+    const std::uint64_t nodes = part_.buffers.size() + kBacktracks;
+    const Outcome outcome = search_.solve(capacity, order, orders_.boldness(), nodes, meter);
     orders_.judge(search_.best_cover());
     return outcome;
-  }
-
-  /// A search of any length with the order whose turn it is.
-  Outcome search(std::size_t capacity, std::uint64_t nodes, StepMeter& meter) {
-    return search_.solve(capacity, orders_.propose(search_.failures()), nodes, meter);
   }
 
   /// Of the last call.
@@ -34,11 +33,12 @@ class Dives {
   const std::vector<std::size_t>& offsets() const { return search_.offsets(); }
 
  private:
-  static constexpr std::uint64_t kBacktracks = 200;
+  static constexpr std::uint64_t kBacktracks = 300;
 
   const Part& part_;
   CanonicalSearch search_;
   OrderClimb orders_;
+  std::size_t capacity_ = 0;  // of the last dive
 };
 
 }  // namespace arenagrad

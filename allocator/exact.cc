@@ -3,36 +3,42 @@
 #include <algorithm>
 #include <map>
 
+#include "allocator/canonical.h"
 #include "allocator/dives.h"
 #include "allocator/incumbent.h"
+#include "allocator/order_climb.h"
 #include "allocator/step_meter.h"
 
 namespace arenagrad {
 namespace {
 
-constexpr std::uint64_t kFirstEffort = 400'000;  // nodes on one capacity before it is left
+constexpr std::uint64_t kFirstEffort = 200'000;  // nodes on one capacity before it is left
+constexpr std::uint64_t kFirstLength = 500;      // nodes of a thorough search
+constexpr std::uint64_t kDiveShare = 8;          // nodes of dives for each of a thorough search
 
 /// The attack on one part: which capacity next, and on each the two kinds of search in turn.
 class Attack {
  public:
-  explicit Attack(const Part& part) : dives_(part) {}
+  explicit Attack(const Part& part) : dives_(part), thorough_(part), first_order_(part) {
+    order_ = first_order_.propose(thorough_.blame());
+  }
 
   /// Tries a capacity of `lowest` or more, under `height`, for a while.
   Outcome advance(std::size_t lowest, std::size_t height, StepMeter& meter) {
     capacity_ = next_capacity(lowest, height);
-    std::uint64_t spent = 0;
-    while (spent < effort_) {
-      const Outcome outcome = 3 * thorough_spent_ <= dives_spent_ ? thorough(meter) : dive(meter);
-      if (outcome != Outcome::undecided) return outcome;
-      if (meter.stopped()) return outcome;
-      spent += dives_.nodes_used();
+    for (std::uint64_t spent = 0; spent < effort_;) {
+      const bool dive = dive_nodes_ < kDiveShare * thorough_nodes_;
+      const Outcome outcome = dive ? this->dive(meter) : search_thoroughly(meter);
+      if (outcome == Outcome::found) offsets_ = dive ? dives_.offsets() : thorough_.offsets();
+      if (outcome != Outcome::undecided || meter.stopped()) return outcome;
+      spent += dive ? dives_.nodes_used() : thorough_.nodes_used();
     }
     undecided_ = capacity_;
     return Outcome::undecided;
   }
 
   std::size_t capacity() const { return capacity_; }
-  const std::vector<std::size_t>& offsets() const { return dives_.offsets(); }
+  const std::vector<std::size_t>& offsets() const { return offsets_; }
 
  private:
   /// The lowest first; what is undecided after a fair effort is left for the middle between it and
@@ -50,23 +56,27 @@ class Attack {
 
   Outcome dive(StepMeter& meter) {
     const Outcome outcome = dives_.dive(capacity_, meter);
-    dives_spent_ += dives_.nodes_used();
+    dive_nodes_ += dives_.nodes_used();
     return outcome;
   }
 
-  /// Twice as long each time, so that in the end all is seen.
-  Outcome thorough(StepMeter& meter) {
-    thorough_nodes_ *= 2;
-    const Outcome outcome = dives_.search(capacity_, thorough_nodes_, meter);
-    thorough_spent_ += dives_.nodes_used();
+  /// Always the same order and twice as far each time, so that in the end all is seen.
+  Outcome search_thoroughly(StepMeter& meter) {
+    length_ *= 2;
+    const Outcome outcome = thorough_.solve(capacity_, order_, 0, length_, meter);
+    thorough_nodes_ += thorough_.nodes_used();
     return outcome;
   }
 
   Dives dives_;
+  CanonicalSearch thorough_;  // one of its own: long failures say little about where to start
+  OrderClimb first_order_;
+  std::span<const std::uint32_t> order_;
+  std::vector<std::size_t> offsets_;
   std::size_t capacity_ = 0;
   std::size_t undecided_ = 0;  // the highest capacity left open; 0: none
   std::uint64_t effort_ = kFirstEffort;
-  std::uint64_t dives_spent_ = 0, thorough_spent_ = 0, thorough_nodes_ = 1000;
+  std::uint64_t dive_nodes_ = 0, thorough_nodes_ = 0, length_ = kFirstLength;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "allocator/order_climb.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <tuple>
 
@@ -8,10 +9,11 @@ namespace arenagrad {
 namespace {
 
 // Tuned on minimalloc's eleven problems.
-constexpr std::uint32_t kPatience = 20;  // tries in a row without a better one
-constexpr double kNoise = 0.1;           // of the keys of a start
-constexpr double kMoved = 0.05;          // share of the buffers that a change moves
-constexpr double kStep = 0.1;            // how far, as a share of the order
+constexpr std::uint32_t kPatience = 200;  // tries in a row without a better one
+constexpr double kNoise = 0.1;            // of the keys of a start
+constexpr double kMoved = 0.05;           // share of the buffers that a change moves
+constexpr std::array kBoldness = {0.0, 0.005, 0.02, 0.06};
+constexpr double kStep = 0.05;  // how far, as a share of the order
 
 double eighth_power(double x) {
   x *= x;
@@ -29,8 +31,7 @@ OrderClimb::OrderClimb(const Part& part)
   }
 }
 
-std::span<const std::uint32_t> OrderClimb::propose(std::span<const double> failures) {
-  const std::vector<double> blame = this->blame(failures);
+std::span<const std::uint32_t> OrderClimb::propose(std::span<const double> blame) {
   if (fresh_) {
     start(blame);
   } else {
@@ -38,6 +39,8 @@ std::span<const std::uint32_t> OrderClimb::propose(std::span<const double> failu
   }
   return order_;
 }
+
+double OrderClimb::boldness() const { return kBoldness[starts_ % kBoldness.size()]; }
 
 void OrderClimb::judge(double cover) {
   if (fresh_ || cover > best_cover_) {
@@ -50,19 +53,6 @@ void OrderClimb::judge(double cover) {
     best_places_ = places_;
   }
   fresh_ = stalled_ > kPatience;
-}
-
-/// By buffer, 0 to 1: how often the worst of its sections failed.
-std::vector<double> OrderClimb::blame(std::span<const double> failures) const {
-  std::vector<double> blame;
-  for (const PackedBuffer& b : part_.buffers) {
-    blame.push_back(*std::max_element(failures.begin() + b.begin, failures.begin() + b.end));
-  }
-  const double most = *std::max_element(blame.begin(), blame.end());
-  if (most > 0) {
-    for (double& b : blame) b /= most;
-  }
-  return blame;
 }
 
 void OrderClimb::start(std::span<const double> blame) {

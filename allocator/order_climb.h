@@ -19,15 +19,18 @@ class OrderClimb {
  public:
   explicit OrderClimb(const Part& part);
 
-  /// The next order to try. `failures` by section.
-  std::span<const std::uint32_t> propose(std::span<const double> failures);
+  /// The next order to try. `blame` is the search's, by buffer.
+  std::span<const std::uint32_t> propose(std::span<const double> blame);
+  /// How bold to be with it: each climb keeps to one boldness, and they take turns.
+  double boldness() const;
   /// How much of the part the search had in place at best with the order proposed last.
   void judge(double cover);
+  /// What comes next is not to be compared with what was: the capacity has changed.
+  void judge_anew() { best_cover_ = 0; }
 
  private:
   void start(std::span<const double> blame);
   void vary(std::span<const double> blame);
-  std::vector<double> blame(std::span<const double> failures) const;
   double random();
   double bell();
 

@@ -50,7 +50,7 @@ class StepMeter {
   }
 
   static constexpr std::uint64_t kLookEvery = 256;
-  static constexpr std::uint64_t kReportEvery = std::uint64_t{1} << 16;
+  static constexpr std::uint64_t kReportEvery = std::uint64_t{1} << 14;
 
   const Budget& budget_;
   const Watch& watch_;

@@ -67,6 +67,11 @@ const TraceFormat& sniff_trace_format(ByteSource& source) {
   auto head = source.peek(4096);
   if (head.starts_with('\x80')) return kFormats[pytorch];
   if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
+  if (head.starts_with("{\"traceEvents\"")) {
+    throw TraceError(
+        "a trace: expected a format that can be read, got Chrome's JSON, at byte 0 of " +
+        source.name());
+  }
   if (head.starts_with('{')) return kFormats[jsonl];
   const auto header = head.substr(0, head.find('\n'));
   if (has_column(header, "Action") && has_column(header, "Pointer")) return kFormats[rmm];

@@ -81,7 +81,7 @@ class TraceSink {
 class TraceLog final : public TraceSink {
  public:
   /// TraceError for more events than that.
-  explicit TraceLog(std::size_t most_events = std::size_t{1} << 25) : most_events_(most_events) {}
+  explicit TraceLog(std::size_t most_events = std::size_t{1} << 24) : most_events_(most_events) {}
   TraceLog(TraceLog&&) = default;
   TraceLog& operator=(TraceLog&&) = default;
 

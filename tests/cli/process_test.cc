@@ -48,6 +48,14 @@ TEST(Process, SpecsComeFromStdinToo) {
   EXPECT_EQ(nlohmann::json::parse(result.out)["spec"]["path"], "-");
 }
 
+TEST(Process, TracesPassThroughAPipe) {
+  const auto result = bash(
+      "printf 'id,lower,upper,size\\n1,0,3,40\\n' | $A trace convert - - --to jsonl --quiet | "
+      "$A trace convert - - --to minimalloc --quiet");
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.out, "id,lower,upper,size\n1,0,3,40\n");
+}
+
 TEST(Process, AnInterruptEndsARunWith130AndLeavesNoHalfFile) {
   TemporaryFolder folder;
   const auto file = folder.write("out.json", "old");

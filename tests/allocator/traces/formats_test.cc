@@ -20,6 +20,7 @@ TEST(TraceFormats, AreKnownByWhatTheyBeginWith) {
   EXPECT_EQ(sniffed("Thread,Action,Pointer,Size,Stream\n"), "rmm");
   EXPECT_EQ(sniffed("\x80\x04}."), "pytorch");
   EXPECT_THROW(sniffed(""), TraceError);
+  EXPECT_THROW(sniffed("{\"traceEvents\":[]}"), TraceError);
   EXPECT_THROW(sniffed("hello\n"), TraceError);
 }
 
