@@ -12,10 +12,6 @@
 
 namespace arenagrad {
 
-/// Of one reserved range where nothing sets a limit: more than a device has, and few enough that a
-/// process's address space holds several.
-inline constexpr std::size_t kMostAddresses = std::size_t{1} << 42;
-
 /// Spans of addresses without memory, the lowest that is large enough first. A driver's addresses
 /// are used once, so ranges are taken in large pieces and never given back.
 class AddressSpace {
@@ -31,7 +27,8 @@ class AddressSpace {
     for (auto span = free_.begin(); span != free_.end(); ++span) {
       if (span->second >= bytes) return cut(span, bytes);
     }
-    const std::size_t piece = std::min(kTimesCapacity * driver_.capacity(), kMostAddresses);
+    const std::size_t piece =
+        kTimesCapacity * std::min(driver_.capacity(), driver_.longest_range() / kTimesCapacity);
     const std::size_t range = round_up(std::max(piece, bytes), step_);
     const std::size_t begin = driver_.reserve(range);
     ranges_.insert(begin);

@@ -25,6 +25,7 @@ Placement Arena::allocate(const Request& request) {
     } catch (const OutOfMemory& error) {
       Refusal refusal = error;
       refusal.live = ledger_.totals().live;
+      refusal.live_buffers = ledger_.live_now();
       throw OutOfMemory(refusal);
     }
   }();

@@ -88,7 +88,7 @@ class TwoEnded final : public AllocationStrategy {
 
   /// So many that the range after it begins aligned too.
   static std::size_t addresses(const StrategyContext& context) {
-    return round_up(std::min(context.driver.capacity(), kMostAddresses),
+    return round_up(std::min(context.driver.capacity(), context.driver.longest_range()),
                     std::lcm(context.driver.granule(), context.alignment));
   }
   static End other(End end) { return end == kLow ? kHigh : kLow; }

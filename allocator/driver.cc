@@ -11,7 +11,7 @@ namespace {
 
 // Offsets handed out stay below this: room for several ranges of the largest capacity, and no sum
 // of an offset and a size can overflow.
-constexpr std::size_t kAddressSpace = std::size_t{1} << 56;
+constexpr std::size_t kAddressSpace = 8 * kUnlimited;
 
 std::string show(std::size_t offset, std::size_t bytes) {
   return "[" + std::to_string(offset) + ", +" + std::to_string(bytes) + ")";
@@ -41,9 +41,10 @@ bool touches(const Ranges& ranges, std::size_t begin, std::size_t end) {
 
 }  // namespace
 
-Driver::Driver(std::size_t capacity, std::size_t granule) : capacity_(capacity), granule_(granule) {
+Driver::Driver(std::size_t capacity, std::size_t granule, std::size_t longest_range)
+    : capacity_(capacity), granule_(granule), longest_range_(longest_range) {
   check_contract(granule > 0, "a driver's granule is at least one byte");
-  check_contract(capacity <= kAddressSpace / 4, "a driver's capacity is at most 2^54 bytes");
+  check_contract(capacity <= kUnlimited, "a driver's capacity is at most 2^60 bytes");
 }
 
 std::size_t Driver::reserve(std::size_t bytes, Sharing sharing) {

@@ -17,14 +17,18 @@ namespace arenagrad {
 
 enum class DriverCall { reserve, release, commit, decommit, map, unmap };
 
+/// More than a device has, and few enough that the addresses of a process hold several such ranges.
+inline constexpr std::size_t kProcessRange = std::size_t{1} << 42;
+
 /// Whether a range's memory can be mapped elsewhere too.
 enum class Sharing { none, shareable };
 
 class Driver {
  public:
-  /// `capacity`: most bytes ever committed at once. `granule`: sizes are committed in multiples of
-  /// it, save for a last piece that would pass the capacity (see `committable`).
-  Driver(std::size_t capacity, std::size_t granule);
+  /// `capacity`: most bytes ever committed at once, at most kUnlimited. `granule`: sizes are
+  /// committed in multiples of it, save for a last piece that would pass the capacity (see
+  /// `committable`). `longest_range`: see there.
+  Driver(std::size_t capacity, std::size_t granule, std::size_t longest_range = kProcessRange);
   virtual ~Driver() = default;
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
@@ -58,6 +62,9 @@ class Driver {
   std::vector<Piece> memory_behind(std::size_t offset, std::size_t bytes) const;
 
   std::size_t capacity() const { return capacity_; }
+  /// A strategy that wants a range as long as the memory there may ever be asks for the capacity or
+  /// this, whichever is less.
+  std::size_t longest_range() const { return longest_range_; }
   std::size_t granule() const { return granule_; }
   /// Bytes committed now.
   std::size_t reserved() const { return reserved_; }
@@ -91,6 +98,7 @@ class Driver {
 
   std::size_t capacity_;
   std::size_t granule_;
+  std::size_t longest_range_;
   std::size_t next_ = 0;  // addresses are never handed out twice
   std::size_t reserved_ = 0;
   std::size_t calls_ = 0;

@@ -128,7 +128,7 @@ class Expandable final : public AllocationStrategy {
     }
     const std::size_t most = driver_.capacity() + driver_.capacity() / 8;
     const std::size_t bytes =
-        round_up(std::max(size, std::min(most, kMostAddresses)), of(pool).page);
+        round_up(std::max(size, std::min(most, driver_.longest_range())), of(pool).page);
     const std::size_t offset = driver_.reserve(bytes);
     of(pool).ranges.emplace(offset, offset + bytes);
     const std::uint32_t block = blocks_.add(offset, bytes, BlockState::unmapped, pool);

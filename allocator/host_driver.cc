@@ -19,6 +19,7 @@ namespace {
 // times its capacity, but few enough that several drivers fit a process.
 constexpr std::size_t kLeastAddresses = std::size_t{1} << 40;
 constexpr std::size_t kTimesCapacity = 16;
+constexpr std::size_t kEnough = std::size_t{1} << 46;  // half of what a process has
 
 // Without MAP_NORESERVE: inaccessible pages are charged to nobody, and the charge at commit lets
 // the system refuse what it could never back.
@@ -39,8 +40,8 @@ HostDriver::~HostDriver() {
 
 void HostDriver::do_reserve(std::size_t offset, std::size_t bytes) {
   if (base_ == nullptr) {
-    const std::size_t wanted = std::min(kTimesCapacity * capacity(), kUnlimited);
-    std::size_t size = round_up(std::max({wanted, kLeastAddresses, bytes}), kPage);
+    const std::size_t wanted = std::max(kTimesCapacity * std::min(capacity(), kEnough), bytes);
+    std::size_t size = round_up(std::clamp(wanted, kLeastAddresses, kEnough), kPage);
     void* at = map_inaccessible(nullptr, size, 0);
     // Where addresses are scarce (a limit, other drivers) a smaller range does for what is there.
     while (at == MAP_FAILED && size / 2 >= std::min(capacity(), kLeastAddresses)) {

@@ -32,7 +32,7 @@ class Stitch final : public AllocationStrategy {
         alignment_(context.alignment),
         rules_({}, context.alignment),
         page_(round_up(kPage, std::lcm(driver_.granule(), alignment_))),
-        range_(round_up(std::min(driver_.capacity(), kMostAddresses), page_)),
+        range_(round_up(std::min(driver_.capacity(), driver_.longest_range()), page_)),
         home_(driver_.reserve(std::max(range_, page_), Sharing::shareable)),
         stitched_(driver_, alignment_, home_, page_) {}
 

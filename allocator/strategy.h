@@ -29,7 +29,9 @@ struct Refusal {
   std::size_t needed;        // the footprint that would have served it, or a whole plan's height;
                              // where it is within the capacity, the system refused
   std::size_t capacity;
-  CategoryBytes live{};  // requested bytes by category; filled in by the arena
+  // Filled in by the arena:
+  CategoryBytes live{};                     // requested bytes by category
+  std::vector<BufferId> live_buffers = {};  // what they are
 };
 
 /// The strategy found no place. The arena adds what was live; the executor adds names. The message

@@ -1,10 +1,13 @@
 // How low the planners get, and how long they take:
-//   planners_bench [--only NAME,NAME] [--seconds S | --steps N] [PROBLEM.csv ...]
+//   planners_bench [--only NAME,NAME] [--seconds S | --steps N] [--capacity BYTES] [PROBLEM.csv
+//   ...]
 //
-// Problems are minimalloc's CSV with half-open lifetimes, at alignment 1; without any, those in
-// bench/data. Budgets are the planners' own unless said; with --seconds the clock alone stops them.
-// Every plan is validated. Seconds are CPU time.
+// Problems are traces of any format that can be read; without any, those in bench/data. Percents
+// are over the aligned bound. Budgets are the planners' own unless said; with --seconds the clock
+// alone stops them; with --capacity so does a plan that fits it, soon after it is found. Every plan
+// is validated. Seconds are CPU time.
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -17,6 +20,8 @@
 #include <vector>
 
 #include "allocator/planner.h"
+#include "allocator/traces/formats.h"
+#include "allocator/traces/lives.h"
 
 namespace {
 
@@ -26,6 +31,7 @@ struct Options {
   std::vector<std::string> only;
   std::optional<double> seconds;
   std::optional<std::uint64_t> steps;
+  std::size_t capacity = 0;
   std::vector<std::string> paths;
 };
 
@@ -38,13 +44,15 @@ Options parse(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string flag = argv[i];
-    const bool known = flag == "--only" || flag == "--seconds" || flag == "--steps";
+    const bool known =
+        flag == "--only" || flag == "--seconds" || flag == "--steps" || flag == "--capacity";
     if (!known) {
       options.paths.push_back(flag);
       continue;
     }
     if (++i == argc) fail(flag + " wants a value");
     if (flag == "--seconds") options.seconds = std::stod(argv[i]);
+    if (flag == "--capacity") options.capacity = std::stoull(argv[i]);
     if (flag == "--steps") options.steps = std::stoull(argv[i]);
     if (flag == "--only") {
       std::istringstream names(argv[i]);
@@ -54,7 +62,7 @@ Options parse(int argc, char** argv) {
     }
   }
   if (options.paths.empty()) {
-    for (const char* folder : {"minimalloc", "idealloc"}) {
+    for (const char* folder : {"minimalloc", "idealloc", "zoo"}) {
       const std::filesystem::path data = ARENAGRAD_SOURCE_DIR "/bench/data";
       for (const auto& entry : std::filesystem::directory_iterator(data / folder)) {
         if (entry.path().extension() == ".csv") options.paths.push_back(entry.path().string());
@@ -65,21 +73,12 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-std::vector<Lifetime> load(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!std::getline(file, line) || line != "id,lower,upper,size") {
-    fail(path + ": expected a problem that begins id,lower,upper,size");
+std::vector<Lifetime> load_problem(const std::string& path) {
+  try {
+    return lifetimes(load_trace(path));
+  } catch (const Error& error) {
+    fail(error.what());
   }
-  std::vector<Lifetime> lifetimes;
-  while (std::getline(file, line)) {
-    std::istringstream fields(line.substr(line.find(',') + 1));
-    Lifetime l{BufferId{static_cast<std::uint32_t>(lifetimes.size())}, 0, 1, 0, 0};
-    char comma = 0;
-    if (!(fields >> l.begin >> comma >> l.end >> comma >> l.bytes)) fail(path + ": " + line);
-    lifetimes.push_back(l);
-  }
-  return lifetimes;
 }
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
@@ -107,13 +106,13 @@ struct Sum {
 
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
-  std::printf("%-18s %8s %12s  %-22s %12s %9s %8s %10s  %s\n", "problem", "buffers", "bound",
-              "planner", "height", "over %", "seconds", "steps", "proof");
+  std::printf("%-32s %8s %12s %12s  %-22s %12s %9s %8s %10s  %s\n", "problem", "buffers",
+              "lower bound", "aligned", "planner", "height", "over %", "seconds", "steps", "proof");
   std::map<std::string, Sum> sums;
   for (const std::string& path : options.paths) {
-    const std::vector<Lifetime> lifetimes = load(path);
+    const std::vector<Lifetime> lifetimes = load_problem(path);
     const std::string name = std::filesystem::path(path).stem().string();
-    const std::size_t bound = lower_bound(lifetimes, false);
+    const std::size_t bound = lower_bound(lifetimes, true);
     for (const PlannerInfo& planner : planners()) {
       const std::string planner_name(planner.name);
       const auto& only = options.only;
@@ -126,16 +125,22 @@ int main(int argc, char** argv) {
         budget = {std::numeric_limits<std::uint64_t>::max(), options.seconds};
       }
       const double start = cpu_seconds();
-      const Solution solution = planner.solve(lifetimes, budget, {});
+      std::atomic<bool> fits = false;
+      const Watch watch{.progress =
+                            [&](std::uint64_t, std::size_t height) {
+                              if (height <= options.capacity) fits = true;
+                            },
+                        .interrupt = &fits};
+      const Solution solution = planner.solve(lifetimes, budget, watch);
       const double seconds = cpu_seconds() - start;
       if (const std::string wrong = validate(lifetimes, solution.plan); !wrong.empty()) {
         fail(name + ", " + planner_name + ": " + wrong);
       }
       const double percent = over(solution.plan.height, bound);
-      std::printf("%-18s %8zu %12zu  %-22s %12zu %9.3f %8.3f %10llu  %s\n", name.c_str(),
-                  lifetimes.size(), bound, planner_name.c_str(), solution.plan.height, percent,
-                  seconds, static_cast<unsigned long long>(solution.steps_used),
-                  proof(solution).c_str());
+      std::printf("%-32s %8zu %12zu %12zu  %-22s %12zu %9.3f %8.3f %10llu  %s\n", name.c_str(),
+                  lifetimes.size(), lower_bound(lifetimes, false), bound, planner_name.c_str(),
+                  solution.plan.height, percent, seconds,
+                  static_cast<unsigned long long>(solution.steps_used), proof(solution).c_str());
       std::fflush(stdout);
       Sum& sum = sums[planner_name];
       sum.over += percent;

@@ -4,22 +4,22 @@
 // general-purpose allocators get the same sequence of requests, once more with all sizes / 1024;
 // memory isn't touched. The first replay warms up and isn't counted, so caches are full and drivers
 // silent. A line gives nanoseconds: the mean of both operations in the fastest replay, then median
-// and 99th percentile of each, less what looking at the clock takes. Traces are minimalloc's CSV;
-// without any, those in bench/data.
+// and 99th percentile of each, less what looking at the clock takes. Traces are of any
+// format that can be read; without any, those in bench/data.
 #include <dlfcn.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <memory>
-#include <sstream>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "allocator/strategy.h"
+#include "allocator/traces/formats.h"
 
 namespace {
 
@@ -41,29 +41,29 @@ struct Trace {
 };
 
 Trace load(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!std::getline(file, line) || line != "id,lower,upper,size") {
-    std::fprintf(stderr, "strategy_bench: %s: expected a trace that begins id,lower,upper,size\n",
+  Trace trace{path.substr(path.rfind('/') + 1), {}, {}};
+  std::unordered_map<std::uint64_t, std::uint32_t> live;
+  try {
+    const TraceLog log = load_trace(path);
+    for (const TraceEvent& event : log.events()) {
+      if (event.kind == TraceEvent::Kind::allocate) {
+        live[event.id] = static_cast<std::uint32_t>(trace.sizes.size());
+        trace.sizes.push_back(event.bytes);
+      } else if (event.kind != TraceEvent::Kind::free) {
+        continue;
+      }
+      trace.operations.push_back({event.kind == TraceEvent::Kind::allocate, live[event.id]});
+    }
+  } catch (const Error& error) {
+    std::fprintf(stderr, "strategy_bench: %s\n", error.what());
+    std::exit(2);
+  }
+  if (trace.operations.size() != 2 * trace.sizes.size()) {
+    std::fprintf(stderr,
+                 "strategy_bench: %s: expected every buffer to be freed, as it is replayed\n",
                  path.c_str());
     std::exit(2);
   }
-  Trace trace{path.substr(path.rfind('/') + 1), {}, {}};
-  // Frees before allocations of the same time.
-  std::vector<std::pair<std::pair<long, bool>, std::uint32_t>> events;
-  while (std::getline(file, line)) {
-    std::istringstream fields(line.substr(line.find(',') + 1));
-    long begin = 0, end = 0;
-    std::size_t bytes = 0;
-    char comma = 0;
-    fields >> begin >> comma >> end >> comma >> bytes;
-    const auto buffer = static_cast<std::uint32_t>(trace.sizes.size());
-    events.push_back({{begin, true}, buffer});
-    events.push_back({{end, false}, buffer});
-    trace.sizes.push_back(bytes);
-  }
-  std::sort(events.begin(), events.end());
-  for (const auto& [when, buffer] : events) trace.operations.push_back({when.second, buffer});
   return trace;
 }
 

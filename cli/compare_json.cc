@@ -55,7 +55,8 @@ Json mode_json(const ModeResult& mode) {
   } else if (mode.out_of_memory) {
     json["error"] = to_json(*mode.out_of_memory);
   } else {
-    json["error"] = {{"kind", "not_enough_memory"}, {"message", mode.error}};
+    json["error"] = {{"kind", mode.refused ? "mode_refused" : "not_enough_memory"},
+                     {"message", mode.error}};
   }
   return json;
 }

@@ -144,34 +144,4 @@ Table reference_table(const Comparison& comparison) {
   return table;
 }
 
-std::vector<Table> out_of_memory_tables(const OutOfMemoryReport& report) {
-  auto request = Table::of_quantities("out of memory");
-  request.add("tensor", "tensor", report.tensor);
-  request.add("layer", "layer", report.layer.empty() ? Cell{} : Cell{report.layer});
-  request.add("phase", "phase", report.phase);
-  request.add("category", "category", std::string(name(report.category)));
-  request.add("shape", "shape", fmt::format("{} {}", report.shape.text(), name(report.dtype)));
-  request.add("requested", "requested", Bytes{report.requested});
-  request.add("granted if it had fitted", "granted", Bytes{report.granted});
-  request.add("live", "live_total", Bytes{report.live_total});
-  request.add("footprint", "footprint", Bytes{report.footprint});
-  request.add("free below it", "free", Bytes{report.free});
-  request.add("largest hole", "largest_hole", Bytes{report.largest_hole});
-  request.add("capacity", "capacity", Bytes{report.capacity});
-  request.add("lower bound of the run", "lower_bound", Bytes{report.lower_bound});
-  request.add("aligned bound of the run", "aligned_bound", Bytes{report.aligned_bound});
-  request.add("fits without fragmentation", "fits_without_fragmentation",
-              std::string(report.fits_without_fragmentation ? "yes" : "no"));
-
-  Table others{"other strategies on the same run",
-               {{"strategy", "strategy"}, {"fits", "fits"}, {"footprint", "footprint", true}},
-               {},
-               {}};
-  for (const auto& other : report.alternatives)
-    others.rows.push_back({other.strategy, std::string(other.fits ? "yes" : "no"),
-                           other.footprint ? Cell{Bytes{*other.footprint}} : Cell{}});
-  return {std::move(request), category_table(report.live, "live when it was refused"),
-          std::move(others)};
-}
-
 }  // namespace arenagrad::cli

@@ -27,9 +27,9 @@ void add_switch(CLI::App& command, const char* group, const char* flag, const ch
   command.add_flag(flag, target, text)->group(group);
 }
 
-auto integer(std::int64_t least) {
-  return [least](const std::string& flag, const std::string& text) {
-    return parse_integer(flag, text, least);
+auto integer(std::int64_t least, std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
+  return [least, most](const std::string& flag, const std::string& text) {
+    return parse_integer(flag, text, least, most);
   };
 }
 
@@ -92,6 +92,7 @@ Settings Flags::settings(std::int64_t default_batch) const {
                      std::to_string(plan.batching.batch) + ", got " +
                      std::to_string(plan.batching.micro_batch));
   plan.policy = policy;
+  plan.recompute = recompute;
   plan.optimizer = optimizer_of(*this);
   if (no_grad && optimizer != OptimizerSpec::Kind::none)
     throw UsageError("--no-grad: expected --optimizer none, got " + std::string(name(optimizer)));
@@ -101,9 +102,10 @@ Settings Flags::settings(std::int64_t default_batch) const {
   result.strategy = strategy;
   result.capacity = capacity;
   result.seed = seed;
-  result.threads = static_cast<int>(std::min<std::int64_t>(threads, 1024));
+  result.threads = static_cast<int>(threads);
   result.steps = steps;
   result.top = static_cast<std::size_t>(top);
+  result.profile = device.device(batches.real || batches.prove).profile();
   if (images.empty() != labels.empty())
     throw UsageError(images.empty() ? "--labels: expected --data as well"
                                     : "--data: expected --labels as well");
@@ -162,6 +164,22 @@ void add_trace_flags(CLI::App& command, Flags& flags) {
   add(command, group, "--to", "FORMAT", formats, flags.trace_to, parse_trace_format);
   add(command, group, "--device", "N", "which one's events, where a snapshot has several",
       flags.trace_device, integer(0));
+  add_switch(command, group, "--no-offsets",
+             "leave out offsets and driver calls: a problem for planners, not a solution",
+             flags.no_offsets);
+  add_output_flags(command, flags);
+}
+
+void add_report_flags(CLI::App& command, Flags& flags) {
+  command
+      .add_option("FILE", flags.report_in,
+                  "JSON of plan, run, compare, sweep or summary; two runs are compared")
+      ->required()
+      ->type_name("");
+  command.add_option("-o,--output", flags.report_out, "the page to write, or - for stdout")
+      ->required()
+      ->type_name("FILE.html")
+      ->group("Report");
   add_output_flags(command, flags);
 }
 
@@ -177,9 +195,11 @@ void add_common_flags(CLI::App& command, Flags& flags) {
   add(command, group, "--micro-batch", "n",
       "samples of a micro-batch, the last may be smaller (default 1; full-batch: the batch)",
       flags.micro_batch, integer(1));
-  const char* modes = "full-batch|accumulated-graph|per-step";
+  const char* modes = "full-batch|accumulated-graph|per-step|two-pass";
   if (compares)
-    add(command, group, "--mode", modes, "compare these alone, separated by commas (default all)",
+    add(command, group, "--mode", modes,
+        "compare these, separated by commas, or all (default the first three; all where the loss "
+        "couples samples)",
         flags.modes, parse_modes);
   else
     add(command, group, "--mode", modes, "how the gradient is made (default full-batch)",
@@ -200,18 +220,26 @@ void add_common_flags(CLI::App& command, Flags& flags) {
       parse_seed);
   add(command, group, "--steps", "T", "training steps (default 1)", flags.steps, integer(1));
   add(command, group, "--threads", "T", "0: as many as there are processors (default)",
-      flags.threads, integer(0));
+      flags.threads, integer(0, 1024));
 
   group = "Memory";
   add(command, group, "--policy", "lean|pytorch", "which tensors backward keeps (default lean)",
       flags.policy, parse_policy);
+  add(command, group, "--recompute", "none|sqrt|every:K|LAYER,...",
+      "run forward again in backward instead of keeping what it makes: cut where one tensor "
+      "passes, "
+      "into about as many stretches as the root of such places, at every K-th, or in front of "
+      "these layers",
+      flags.recompute, parse_recompute);
   add(command, group, "--strategy", "NAME", strategy_help(), flags.strategy, parse_strategy);
   add(command, group, "--capacity", "SIZE", "most memory the arena may have: 6GiB, 6GB, 512MiB",
       flags.capacity, parse_size);
   add(command, group, "--top", "K", "largest live buffers to list (default 10)", flags.top,
       integer(0));
 
-  if (const auto verb = command.get_name(); verb == "plan" || verb == "run")
+  if (const auto verb = command.get_name(); verb == "plan" || verb == "run") {
+    add_switch(command, group, "--events", "put every event into the JSON, for a report",
+               flags.events);
     command
         .add_option("--trace", flags.trace,
                     "record each allocation, free and driver call; the format is what FILE ends in:"
@@ -219,6 +247,7 @@ void add_common_flags(CLI::App& command, Flags& flags) {
                         trace_endings())
         ->type_name("FILE")
         ->group(group);
+  }
 
   group = "Optimizer";
   add(command, group, "--optimizer", "none|sgd|adam|adamw",
@@ -242,6 +271,7 @@ void add_common_flags(CLI::App& command, Flags& flags) {
     add(command, "Work", "--reference", "auto|f64|none",
         "compare each mode with an f64 run (auto: for small models)", flags.reference,
         parse_reference);
+  add_device_flags(command, flags);
   add_output_flags(command, flags);
 }
 

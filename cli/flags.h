@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/batch_flags.h"
+#include "cli/device_flags.h"
 #include "cli/output.h"
 #include "experiments/compare.h"
 #include "experiments/settings.h"
@@ -17,6 +19,7 @@ struct Flags {
   // As typed; `settings()` puts them together.
   std::string spec;
   std::optional<std::int64_t> batch, micro_batch;
+  Recompute recompute;
   std::vector<GradientMode> modes;  // one, save for compare
   SavedPolicy policy = SavedPolicy::lean;
   std::string strategy = "best-fit";
@@ -30,11 +33,17 @@ struct Flags {
   std::int64_t threads = 0, steps = 1, top = 10;
   std::string images, labels;
   Reference reference = Reference::automatic;
+  bool events = false;                                    // in the JSON; plan and run
   std::string trace;                                      // file to record to; plan and run
   std::string trace_in, trace_out, trace_from, trace_to;  // of the verb trace: files and formats
   std::optional<std::int64_t> trace_device;
+  bool no_offsets = false;        // trace: the requests alone
+  std::vector<std::string> report_in;                     // files of JSON; report
+  std::string report_out;
   std::vector<std::string> only;  // strategies; allocators
-  std::optional<double> budget;   // seconds; allocators
+  std::optional<double> budget;   // seconds; allocators, fit
+  BatchFlags batches;             // of sweep and fit
+  DeviceFlags device;
   OutputFlags output;
 
   bool compares = false;          // the verb runs several modes
@@ -51,6 +60,8 @@ void add_common_flags(CLI::App& command, Flags& flags);
 void add_lab_flags(CLI::App& command, Flags& flags);
 /// Adds those of the verb trace.
 void add_trace_flags(CLI::App& command, Flags& flags);
+/// Adds those of the verb report.
+void add_report_flags(CLI::App& command, Flags& flags);
 /// Adds --format, --json and --quiet alone.
 void add_output_flags(CLI::App& command, Flags& flags);
 

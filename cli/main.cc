@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "cli/program.h"
 
@@ -27,9 +28,16 @@ int main(int argc, char** argv) {
   sigaction(SIGINT, &action, nullptr);
 
   const char* no_color = std::getenv("NO_COLOR");
-  const bool colour = !(no_color && *no_color != '\0');
+  const char* terminal = std::getenv("TERM");
+  const bool colour =
+      !(no_color && *no_color != '\0') && !(terminal && std::string_view(terminal) == "dumb");
   FileSink out(STDOUT_FILENO, "standard output"), err(STDERR_FILENO, "standard error");
-  const Console console{out, err, colour && isatty(STDOUT_FILENO) != 0, isatty(STDERR_FILENO) != 0,
-                        &interrupted};
+  const bool out_is_terminal = isatty(STDOUT_FILENO) != 0;
+  const Console console{out,
+                        err,
+                        colour && out_is_terminal,
+                        isatty(STDERR_FILENO) != 0,
+                        &interrupted,
+                        out_is_terminal};
   return static_cast<int>(run_program({argv, argv + argc}, console));
 }

@@ -29,6 +29,16 @@ void emit(const Document& document, const OutputFlags& flags, const Console& con
   console.out.write(text_of(document, flags.format, console.out_colour));
 }
 
+void emit_failure(const Document& document, const OutputFlags& flags, const Console& console) {
+  std::string text = "error: " + document.answer + "\n";
+  const bool is_text = flags.format == Format::table || flags.format == Format::markdown;
+  if (is_text && !flags.quiet && !flags.json_on_stdout() && console.err_is_terminal &&
+      !console.out_is_terminal)
+    for (const auto& table : document.tables) text += "\n" + render_text(table, false);
+  console.err.write(text);
+  emit(document, flags, console);
+}
+
 void note(const std::string& text, const OutputFlags& flags, const Console& console) {
   if (!flags.quiet) console.err.write("note: " + text + "\n");
 }

@@ -40,12 +40,18 @@ struct Console {
   bool out_colour = false;       // stdout is a terminal and colour is welcome
   bool err_is_terminal = false;  // progress may be drawn
   const std::atomic<bool>* interrupted = nullptr;
+  bool out_is_terminal = false;
 };
 
 /// Writes the file of --json first, so that a pipe closed early does not lose it, then stdout.
 /// Formats: table and md end with the answer; csv has the tables one after the other with an empty
 /// line between, and the answer goes to stderr; json is one document.
 void emit(const Document& document, const OutputFlags& flags, const Console& console);
+
+/// A result that is a failure: "error: ANSWER" on stderr, then the document as `emit` does. Where
+/// stdout carries text (table, md) to somewhere else, whoever sits at the terminal gets the tables
+/// on stderr too, unless quiet.
+void emit_failure(const Document& document, const OutputFlags& flags, const Console& console);
 
 /// "note: ..." on stderr, unless quiet.
 void note(const std::string& text, const OutputFlags& flags, const Console& console);

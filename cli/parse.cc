@@ -44,11 +44,15 @@ T choose(std::string_view flag, const std::string& text, const Word<T> (&words)[
 
 }  // namespace
 
-std::int64_t parse_integer(std::string_view flag, const std::string& text, std::int64_t least) {
+std::int64_t parse_integer(std::string_view flag, const std::string& text, std::int64_t least,
+                           std::int64_t most) {
   std::int64_t value = 0;
-  if (!reads_as(text, value) || value < least)
-    refuse(flag, fmt::format("a whole number of at least {}", least), text);
-  return value;
+  if (reads_as(text, value) && value >= least && value <= most) return value;
+  const bool bounded = most < std::numeric_limits<std::int64_t>::max();
+  refuse(flag,
+         bounded ? fmt::format("a whole number from {} to {}", least, most)
+                 : fmt::format("a whole number of at least {}", least),
+         text);
 }
 
 std::uint64_t parse_seed(std::string_view flag, const std::string& text) {
@@ -72,6 +76,7 @@ std::size_t parse_size(std::string_view flag, const std::string& text) {
     refuse(flag, "a size such as 6GiB, 6GB or 1048576", text);
   }
   if (bytes == 0) refuse(flag, "a size above 0", text);
+  if (bytes > kUnlimited) refuse(flag, "a size of at most 1024 PiB", text);
   return bytes;
 }
 
@@ -96,7 +101,8 @@ GradientMode parse_mode(std::string_view flag, const std::string& text) {
   using enum GradientMode;
   static constexpr Word<GradientMode> words[] = {{name(full_batch), full_batch},
                                                  {name(accumulated_graph), accumulated_graph},
-                                                 {name(per_step), per_step}};
+                                                 {name(per_step), per_step},
+                                                 {name(two_pass), two_pass}};
   return choose(flag, text, words);
 }
 
@@ -119,7 +125,24 @@ std::vector<Value> parse_list(std::string_view flag, const std::string& text, co
 }  // namespace
 
 std::vector<GradientMode> parse_modes(std::string_view flag, const std::string& text) {
+  using enum GradientMode;
+  if (text == "all") return {full_batch, accumulated_graph, per_step, two_pass};
   return parse_list<GradientMode>(flag, text, "each mode once", parse_mode);
+}
+
+Recompute parse_recompute(std::string_view flag, const std::string& text) {
+  using Kind = Recompute::Kind;
+  constexpr std::string_view kEvery = "every:";
+  if (text == "none") return {};
+  if (text == "sqrt") return {.kind = Kind::square_root};
+  if (text.starts_with(kEvery))
+    return {.kind = Kind::every, .every = parse_integer(flag, text.substr(kEvery.size()), 1)};
+  return {.kind = Kind::before,
+          .layers = parse_list<std::string>(
+              flag, text, "each layer once", [](std::string_view which, const std::string& layer) {
+                if (layer.empty()) refuse(which, "none, sqrt, every:K or names of layers", layer);
+                return layer;
+              })};
 }
 
 std::vector<std::string> parse_strategies(std::string_view flag, const std::string& text) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,8 @@ class UsageError : public Error {
 };
 
 /// All of these throw UsageError. `flag` is for the message.
-std::int64_t parse_integer(std::string_view flag, const std::string& text, std::int64_t least);
+std::int64_t parse_integer(std::string_view flag, const std::string& text, std::int64_t least,
+                           std::int64_t most = std::numeric_limits<std::int64_t>::max());
 std::uint64_t parse_seed(std::string_view flag, const std::string& text);
 /// Finite and at least `least`.
 double parse_real(std::string_view flag, const std::string& text, double least);
@@ -32,6 +34,9 @@ Shape parse_shape(std::string_view flag, const std::string& text);
 
 GradientMode parse_mode(std::string_view flag, const std::string& text);
 /// "full-batch,per-step": each once.
+/// "none", "sqrt", "every:K" or names of layers.
+Recompute parse_recompute(std::string_view flag, const std::string& text);
+/// "all" or names separated by commas.
 std::vector<GradientMode> parse_modes(std::string_view flag, const std::string& text);
 SavedPolicy parse_policy(std::string_view flag, const std::string& text);
 OptimizerSpec::Kind parse_optimizer(std::string_view flag, const std::string& text);

@@ -32,6 +32,10 @@ constexpr Verb kVerbs[] = {
      "  arenagrad models\n"
      "  arenagrad models --format csv\n",
      add_output_flags, models},
+    {"devices", "list what programs run on here, and the GPUs that can be planned for",
+     "  arenagrad devices\n"
+     "  arenagrad devices --json - | jq '.profiles[].name'\n",
+     add_output_flags, devices},
     {"summary", "a row per layer: shape, parameters, multiply-adds, bytes",
      "  arenagrad summary resnet18\n"
      "  arenagrad summary resnet18 --policy pytorch --batch 64\n"
@@ -41,18 +45,34 @@ constexpr Verb kVerbs[] = {
      "  arenagrad plan resnet152 --batch 32\n"
      "  arenagrad plan resnet50 --batch 32 --micro-batch 4 --mode per-step --optimizer adam\n"
      "  arenagrad plan vgg16 --batch 64 --capacity 6GiB      (exit 3 if it doesn't fit)\n"
+     "  arenagrad plan resnet50 --batch 32 --device h200          (with cuDNN, without a GPU)\n"
      "  arenagrad plan resnet18 --json - | jq .bytes.footprint\n",
      add_common_flags, plan},
     {"run", "train for real and hold the books against the plan",
      "  arenagrad run lenet5 --batch 16 --steps 10 --optimizer sgd --lr 0.01\n"
      "  arenagrad run lenet5_digits --data train-images-idx3-ubyte \\\n"
-     "      --labels train-labels-idx1-ubyte --batch 64 --steps 200 --optimizer sgd --lr 0.1\n",
+     "      --labels train-labels-idx1-ubyte --batch 64 --steps 200 --optimizer sgd \\\n"
+     "      --momentum 0.9\n",
      add_common_flags, run},
     {"compare", "the same gradient three ways: bytes, time and numeric differences",
      "  arenagrad compare resnet18 --batch 10 --eval --calibrate\n"
      "  arenagrad compare lenet5 --batch 64 --micro-batch 7\n"
      "  arenagrad compare resnet18 --batch 8 --mode full-batch,per-step --reference none\n",
      add_common_flags, compare},
+    {"sweep", "the peak for many batches, and the formula that it follows",
+     "  arenagrad sweep resnet152 --batches 1:128                 is it 2G + 2G x batch/8?\n"
+     "  arenagrad sweep resnet18 --batches 1:64 --modes full-batch,accumulated-graph,per-step\n"
+     "  arenagrad sweep resnet50 --batches 8,16,32 --policy pytorch --formula text\n"
+     "  arenagrad sweep vgg16 --inputs 64:512:32 --batch 4        bytes against image size\n"
+     "  arenagrad sweep lenet5 --batches 1:8 --real               run each point as well\n",
+     add_sweep_flags, sweep},
+    {"fit", "the largest batch that fits, exactly; what the forum's formulas say beside it",
+     "  arenagrad fit resnet50 --memory 6GiB\n"
+     "  arenagrad fit resnet50 --memory 12GB --reserve 600MiB --policy pytorch --optimizer adam\n"
+     "  arenagrad fit resnet152 --memory 6GiB --batch 256         which mode reaches 256?\n"
+     "  arenagrad fit lenet5 --memory 2MiB --prove                run it, and show that one more "
+     "fails\n",
+     add_fit_flags, fit},
     {"allocators", "every allocation strategy on the same requests, with a proven bound",
      "  arenagrad allocators resnet50 --batch 32\n"
      "  arenagrad allocators resnet18 --batch 64 --micro-batch 8 --mode per-step --capacity 1GiB\n"
@@ -64,6 +84,12 @@ constexpr Verb kVerbs[] = {
      "  arenagrad trace convert resnet50.jsonl resnet50.json        (ui.perfetto.dev)\n"
      "  arenagrad trace convert log.rmm.csv - --to minimalloc\n",
      add_trace_flags, trace},
+    {"report", "one page with the pictures and the tables behind them, to look at in a browser",
+     "  arenagrad run resnet18 --batch 8 --events --json run.json\n"
+     "  arenagrad report run.json -o report.html\n"
+     "  arenagrad report a.json b.json -o difference.html         two runs, and why they differ\n"
+     "  arenagrad report run.json sweep.json compare.json -o all.html\n",
+     add_report_flags, report},
 };
 
 constexpr const char* kExitCodes =
@@ -151,7 +177,11 @@ ExitCode dispatch(const std::vector<std::string>& argv, const Console& console) 
     return ExitCode::bad_input;
   }
   for (std::size_t i = 0; i < std::size(kVerbs); ++i)
-    if (app.got_subcommand(kVerbs[i].name)) return kVerbs[i].call(flags[i], console);
+    if (app.got_subcommand(kVerbs[i].name)) {
+      const ExitCode code = kVerbs[i].call(flags[i], console);
+      finish_device(flags[i].device, flags[i].output, console);
+      return code;
+    }
   return ExitCode::bad_input;
 }
 

@@ -52,6 +52,8 @@ Table settings_table(const Measurement& m) {
   table.add("batch", "batch", batching_text(plan));
   table.add("mode, pass", "mode", fmt::format("{}, {}", name(plan.mode), name(plan.run)));
   table.add("policy", "policy", std::string(name(plan.policy)));
+  if (plan.recompute.kind != Recompute::Kind::none)
+    table.add("recompute", "recompute", text(plan.recompute));
   table.add("strategy", "strategy", m.settings.strategy);
   table.add("optimizer", "optimizer", optimizer_text(plan.optimizer));
   table.add("dtype", "dtype", std::string(name(plan.dtype)));
@@ -108,8 +110,8 @@ Table category_table(const CategoryBytes& bytes, std::string title) {
   return table;
 }
 
-Table top_table(const Measurement& m) {
-  Table table{fmt::format("largest live buffers at the peak ({})", m.top.size()),
+Table top_table(const std::vector<LiveBuffer>& top, std::string_view when) {
+  Table table{fmt::format("largest live buffers {} ({})", when, top.size()),
               {{"buffer", "name"},
                {"shape", "shape", true},
                {"category", "category"},
@@ -118,7 +120,7 @@ Table top_table(const Measurement& m) {
                {"dies after", "dies"}},
               {},
               {}};
-  for (const auto& buffer : m.top)
+  for (const auto& buffer : top)
     table.rows.push_back(
         {buffer.name, fmt::format("{} {}", buffer.shape.text(), name(buffer.dtype)),
          std::string(name(buffer.category)), Bytes{buffer.bytes}, buffer.born, buffer.dies});
@@ -131,7 +133,8 @@ Table time_table(const Measurement& m) {
                                                 : "time (one step, the first)");
   if (!m.seconds) return table;
   table.add("forward", "seconds.forward", Duration{m.seconds->forward});
-  table.add("backward", "seconds.backward", Duration{m.seconds->backward});
+  if (m.settings.plan.run != RunMode::no_grad)
+    table.add("backward", "seconds.backward", Duration{m.seconds->backward});
   table.add("update", "seconds.update", Duration{m.seconds->update});
   table.add("step", "seconds.step_median", Duration{m.seconds->step_median});
   return table;

@@ -17,8 +17,8 @@ Table settings_table(const Measurement& measurement);
 /// Every figure of the byte report that is one number, and where the peak was set.
 Table bytes_table(const Measurement& measurement);
 Table category_table(const CategoryBytes& bytes, std::string title);
-/// The largest live buffers at the peak.
-Table top_table(const Measurement& measurement);
+/// The largest live buffers, "at the peak".
+Table top_table(const std::vector<LiveBuffer>& top, std::string_view when);
 Table time_table(const Measurement& measurement);
 Table loss_table(const Measurement& measurement);
 
@@ -28,7 +28,7 @@ Table modes_table(const Comparison& comparison);
 Table pairs_table(const Comparison& comparison);
 Table reference_table(const Comparison& comparison);
 
-/// The request, what was live, and how other strategies do.
+/// The request, where the memory was, what was live, and how other strategies do.
 std::vector<Table> out_of_memory_tables(const OutOfMemoryReport& report);
 
 }  // namespace arenagrad::cli

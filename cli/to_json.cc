@@ -22,6 +22,12 @@ Json to_json(const LiveBuffer& buffer) {
           {"dies", buffer.dies}};
 }
 
+Json to_json(const std::vector<LiveBuffer>& buffers) {
+  Json list = Json::array();
+  for (const auto& buffer : buffers) list.push_back(to_json(buffer));
+  return list;
+}
+
 Json to_json(const ByteReport& bytes) {
   return {{"by_category_at_peak", by_category(bytes.by_category_at_peak)},
           {"persistent", bytes.persistent},
@@ -83,8 +89,13 @@ Json json_header(const std::string& verb, const Flags& flags) {
 
 Json json_header(const std::string& verb, const Flags& flags, const Model& model,
                  const std::string& backend) {
+  return json_header(verb, flags, model.path, model.hash, backend);
+}
+
+Json json_header(const std::string& verb, const Flags& flags, const std::string& path,
+                 const std::string& hash, const std::string& backend) {
   auto json = json_header(verb, flags);
-  json["spec"] = {{"path", model.path}, {"hash", model.hash}};
+  json["spec"] = {{"path", path}, {"hash", hash}};
   json["seed"] = flags.seed;
   json["backend"] = backend;
   return json;
@@ -101,6 +112,7 @@ void put(Json& object, const Settings& settings) {
   object["batch"] = plan.batching.batch;
   object["micro_batch"] = plan.batching.micro_batch;
   object["run"] = name(plan.run);
+  object["recompute"] = text(plan.recompute);
   object["calibrate"] = plan.calibrate;
   object["steps"] = settings.steps;
   object["capacity"] = settings.capacity ? Json(*settings.capacity) : Json(nullptr);
@@ -109,6 +121,7 @@ void put(Json& object, const Settings& settings) {
 void put(Json& object, const Measurement& m) {
   object["name"] = m.name;
   object["device"] = m.device;
+  object["workspace_included"] = m.workspace_included;
   put(object, m.settings);
   object["parameters"] = m.parameters;
   object["balanced"] = m.balanced;
@@ -121,8 +134,7 @@ void put(Json& object, const Measurement& m) {
                        {"phase", m.peak_at.phase},
                        {"layer", m.peak_at.layer.empty() ? Json(nullptr) : Json(m.peak_at.layer)},
                        {"buffer", m.peak_at.buffer}};
-  object["top"] = Json::array();
-  for (const auto& buffer : m.top) object["top"].push_back(to_json(buffer));
+  object["top"] = to_json(m.top);
   object["loss"] = m.losses.empty() ? Json(nullptr) : number(m.losses.back());
   object["losses"] = Json::array();
   for (const auto loss : m.losses) object["losses"].push_back(number(loss));
@@ -155,13 +167,16 @@ Json to_json(const ModelRow& row) {
 }
 
 Json to_json(const OutOfMemoryReport& report) {
+  const auto optional = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
   Json alternatives = Json::array();
   for (const auto& other : report.alternatives)
     alternatives.push_back({{"strategy", other.strategy},
                             {"fits", other.fits},
-                            {"footprint", other.footprint ? Json(*other.footprint) : Json()}});
+                            {"footprint", optional(other.footprint)}});
   return {{"kind", "out_of_memory"},
           {"message", text(report)},
+          {"device", report.device},
+          {"parameters", report.parameters},
           {"tensor", report.tensor},
           {"layer", report.layer.empty() ? Json(nullptr) : Json(report.layer)},
           {"phase", report.phase},
@@ -172,13 +187,20 @@ Json to_json(const OutOfMemoryReport& report) {
           {"granted", report.granted},
           {"live", by_category(report.live)},
           {"live_total", report.live_total},
+          {"waste", {{"internal", report.internal_waste}, {"external", report.external_waste}}},
           {"footprint", report.footprint},
+          {"reserved", report.reserved},
           {"free", report.free},
           {"largest_hole", report.largest_hole},
           {"capacity", report.capacity},
+          {"system_refused", report.system_refused},
+          {"needed", report.needed},
+          {"whole_plan", report.whole_plan},
+          {"top", to_json(report.top)},
           {"lower_bound", report.lower_bound},
           {"aligned_bound", report.aligned_bound},
           {"fits_without_fragmentation", report.fits_without_fragmentation},
+          {"footprint_without_limit", optional(report.footprint_without_limit)},
           {"alternatives", std::move(alternatives)}};
 }
 

@@ -14,7 +14,9 @@ namespace arenagrad::cli {
 
 /// What every document begins with: schema ("arenagrad.plan/1"), version, argv.
 Json json_header(const std::string& verb, const Flags& flags);
-/// And what goes on for verbs with a spec: spec, seed, backend.
+/// And what goes on for verbs with an input, a spec or a trace: spec, seed, backend.
+Json json_header(const std::string& verb, const Flags& flags, const std::string& path,
+                 const std::string& hash, const std::string& backend);
 Json json_header(const std::string& verb, const Flags& flags, const Model& model,
                  const std::string& backend);
 

@@ -5,9 +5,25 @@
 #include "allocator/traces/totals.h"
 #include "allocator/units.h"
 #include "cli/parse.h"
+#include "cli/report/timeline_recorder.h"
 #include "experiments/trace_recording.h"
 
 namespace arenagrad::cli {
+
+TraceInput::TraceInput(const std::string& path)
+    : read_([this, read = reading_file(path)](char* into, std::size_t most) {
+        const std::size_t count = read(into, most);
+        hash_.add({into, count});
+        return count;
+      }),
+      source_(read_, path == "-" ? "<stdin>" : path) {}
+
+std::string TraceInput::hash() {
+  char rest[4096];
+  while (read_(rest, sizeof rest) > 0) {
+  }
+  return hash_.text();
+}
 
 const TraceFormat& format_to_write(const std::string& flag, const std::string& path) {
   if (const auto* format = trace_format_of(path)) return *format;
@@ -30,7 +46,12 @@ void write_trace(const std::string& path, const TraceFormat& format, const Conso
 }
 
 Recorded::Recorded(const Flags& flags)
-    : format_(flags.trace.empty() ? nullptr : &format_to_write("--trace", flags.trace)) {}
+    : format_(flags.trace.empty() ? nullptr : &format_to_write("--trace", flags.trace)),
+      events_(flags.events) {}
+
+void Recorded::put(Json& document, const Experiment& experiment) const {
+  document["timeline"] = events_ ? to_json(record_timeline(experiment, log_)) : Json(nullptr);
+}
 
 void Recorded::write(const Experiment& experiment, const Flags& flags,
                      const Console& console) const {

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include "allocator/traces/formats.h"
 #include "allocator/units.h"
 #include "cli/parse.h"
 #include "cli/tables.h"
 #include "cli/to_json.h"
+#include "cli/trace_file.h"
 #include "cli/verbs.h"
 #include "experiments/lab.h"
 
@@ -131,20 +131,48 @@ Json json_of(const LabRow& row, const LabReport& report) {
   return json;
 }
 
-RequestTrace requests(const Flags& flags, const Console& console) {
+/// What the lab runs on, and the JSON that says where it is from.
+struct Input {
+  RequestTrace trace;
+  Json header;
+};
+
+Input from_model(const Flags& flags) {
+  const auto model = load(flags);
+  const auto settings = flags.settings(kDefaultBatch);
+  const auto experiment = prepare(model, settings);
+  Input input{requests_of(experiment), json_header("allocators", flags, model, "none")};
+  input.trace.name = subject(model.name, settings);
+  input.header["name"] = model.name;
+  input.header["device"] = experiment.profile.name;
+  put(input.header, settings);
+  input.header.erase("strategy");
+  return input;
+}
+
+Input from_file(const Flags& flags) {
+  TraceInput file(flags.trace);
+  TraceLog log;
+  sniff_trace_format(file.source()).read(file.source(), log, {});
+  Input input{requests_of(log, Profile{}.granule),
+              json_header("allocators", flags, flags.trace, file.hash(), "none")};
+  if (input.trace.events.empty()) throw Error(flags.trace + ": expected allocations, got none");
+  if (input.trace.name.empty()) input.trace.name = flags.trace;
+  input.header["name"] = input.trace.name;
+  return input;
+}
+
+Input input_of(const Flags& flags, const Console& console) {
   if (flags.trace.empty()) {
     if (flags.spec.empty())
       throw UsageError("SPEC: expected a model, or --trace FILE, got neither");
-    const auto model = load(flags);
-    return requests_of(prepare(model, flags.settings(kDefaultBatch)));
+    return from_model(flags);
   }
   if (!flags.spec.empty())
     throw UsageError("--trace: expected it alone, got SPEC '" + flags.spec + "' too");
-  auto trace = requests_of(load_trace(flags.trace), Profile{}.granule);
-  if (trace.events.empty()) throw Error(flags.trace + ": expected allocations, got none");
-  if (trace.name.empty()) trace.name = flags.trace;
+  Input input = from_file(flags);
   note("lifetimes are half-open; at one time frees come before allocations", flags.output, console);
-  return trace;
+  return input;
 }
 
 }  // namespace
@@ -154,17 +182,17 @@ ExitCode allocators(const Flags& flags, const Console& console) {
                      .seconds = flags.budget,
                      .capacity = flags.capacity,
                      .interrupted = console.interrupted};
-  auto trace = requests(flags, console);
+  Input input = input_of(flags, console);
   const LabReport report = [&] {
     Progress progress(flags.output, console);
     options.progress = [&](const std::string& strategy, const std::string& doing) {
       progress.show(strategy + ": " + doing);
     };
-    return run_lab(std::move(trace), options);
+    return run_lab(std::move(input.trace), options);
   }();
 
   Document document;
-  document.json = json_header("allocators", flags);
+  document.json = std::move(input.header);
   document.json["trace"] = {{"name", report.trace.name},
                             {"buffers", report.trace.buffers.size()},
                             {"events", report.trace.events.size()},

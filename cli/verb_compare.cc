@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -58,7 +59,19 @@ std::string closest(const Comparison& comparison) {
     if (entry.mode == comparison.closest)
       return fmt::format("; {} is closest to f64 (rel_l2 {:.3g})", name(entry.mode),
                          entry.gradient.rel_l2);
-  return "";
+  const auto& all = comparison.against_f64;
+  if (all.empty()) return "";
+  const auto by_distance = [](const ReferenceResult& a, const ReferenceResult& b) {
+    return a.gradient.rel_l2 < b.gradient.rel_l2;
+  };
+  const auto distance = std::min_element(all.begin(), all.end(), by_distance)->gradient.rel_l2;
+  std::vector<std::string> names;
+  for (const auto& entry : all)
+    if (entry.gradient.rel_l2 == distance) names.emplace_back(name(entry.mode));
+  if (names.empty()) return "";
+  return fmt::format("; {} {} f64 by rel_l2 {:.3g}{}", fmt::join(names, " and "),
+                     names.size() > 1 ? "differ from" : "differs from", distance,
+                     names.size() > 1 ? ", all alike" : "");
 }
 
 void add_notes(const Comparison& comparison, const Flags& flags, const Console& console) {
@@ -95,7 +108,7 @@ Document document_of(const Comparison& comparison, const Model& model, const Fla
   Document document;
   auto& json = document.json = json_header("compare", flags, model, "cpu");
   json["name"] = model.name;
-  json["device"] = cpu_profile().name;
+  json["device"] = comparison.settings.profile.name;
   put(json, comparison.settings);
   json.erase("mode");
   json["parameters"] = model.tape.parameter_count();
@@ -116,10 +129,13 @@ Document document_of(const Comparison& comparison, const Model& model, const Fla
 ExitCode compare(const Flags& flags, const Console& console) {
   const auto settings = flags.settings(kDefaultBatch);
   const auto model = load(flags);
+  const auto device = flags.device.opened()->open();
   auto data = load_data(flags, model, console);
   const auto comparison = [&] {
     Progress progress(flags.output, console);
     CompareOptions options;
+    options.device = device.get();
+    options.arena = flags.device.arena;
     if (!flags.modes.empty()) options.modes = flags.modes;
     options.reference = flags.reference;
     if (data) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "allocator/units.h"
+#include "cli/engine_tables.h"
 #include "cli/tables.h"
 #include "cli/to_json.h"
 #include "cli/trace_file.h"
@@ -23,6 +24,13 @@ std::string answer_of(const Measurement& m) {
       m.balanced ? "balanced" : "NOT BALANCED");
 }
 
+/// --engines.
+void list_engines_in(Document& document, const Experiment& experiment, const Flags& flags) {
+  const auto list = list_engines(experiment, *flags.device.opened()->planner());
+  document.json["engines"] = engines_json(list);
+  document.tables.push_back(engines_table(list));
+}
+
 }  // namespace
 
 ExitCode plan(const Flags& flags, const Console& console) {
@@ -30,15 +38,17 @@ ExitCode plan(const Flags& flags, const Console& console) {
   Recorded recorded(flags);
   const auto model = load(flags);
   try {
-    const auto dry = run_dry(model, settings, recorded.log());
+    const auto dry = run_dry(model, settings, recorded.log(), console.interrupted);
     recorded.write(dry.experiment, flags, console);
     const auto& m = dry.measurement;
     Document document;
     document.json = json_header("plan", flags, model, m.backend);
     put(document.json, m);
+    recorded.put(document.json, dry.experiment);
     document.tables = {settings_table(m), bytes_table(m),
                        category_table(m.bytes.by_category_at_peak, "at the peak, by category"),
-                       top_table(m)};
+                       top_table(m.top, "at the peak")};
+    if (flags.device.list_engines) list_engines_in(document, dry.experiment, flags);
     document.answer = answer_of(m);
     document.json["answer"] = document.answer;
     emit(document, flags.output, console);

@@ -28,12 +28,15 @@ std::string answer_of(const Measurement& m) {
 ExitCode run(const Flags& flags, const Console& console) {
   const auto settings = flags.settings(kDefaultBatch);
   const auto model = load(flags);
+  const auto device = flags.device.opened()->open();
   Recorded recorded(flags);
   auto data = load_data(flags, model, console);
   try {
     const auto done = [&] {
       Progress progress(flags.output, console);
       RunOptions options;
+      options.device = device.get();
+      options.arena = flags.device.arena;
       if (data) {
         options.feed = &*data;
         options.host_held = data->bytes();
@@ -50,10 +53,11 @@ ExitCode run(const Flags& flags, const Console& console) {
     Document document;
     document.json = json_header("run", flags, model, m.backend);
     put(document.json, m);
+    recorded.put(document.json, done.experiment);
     document.tables = {settings_table(m),
                        bytes_table(m),
                        category_table(m.bytes.by_category_at_peak, "at the peak, by category"),
-                       top_table(m),
+                       top_table(m.top, "at the peak"),
                        time_table(m),
                        loss_table(m)};
     document.answer = answer_of(m);

@@ -18,6 +18,7 @@ ExitCode summary(const Flags& flags, const Console& console) {
   auto& json = document.json = json_header("summary", flags, model, "none");
   json["name"] = model.name;
   json["device"] = experiment.profile.name;
+  json["workspace_included"] = experiment.profile.kernels->complete();
   put(json, experiment.settings);
   json["parameters"] = model.tape.parameter_count();
   put(json, layers);

@@ -12,6 +12,31 @@
 namespace arenagrad::cli {
 namespace {
 
+/// Lets requests pass, without where they were placed.
+class RequestsAlone final : public TraceSink {
+ public:
+  explicit RequestsAlone(TraceSink& next) : next_(next) {}
+
+  void begin(const TraceHeader& header) override { next_.begin(header); }
+  void event(const TraceEvent& event) override {
+    using Kind = TraceEvent::Kind;
+    const bool allocates = event.kind == Kind::allocate;
+    if (!allocates && event.kind != Kind::free && event.kind != Kind::refuse &&
+        event.kind != Kind::scope)
+      return;
+    TraceEvent request = event;
+    if (allocates) {
+      request.offset = kUnknownOffset;
+      request.granted = 0;
+    }
+    next_.event(request);
+  }
+  void end() override { next_.end(); }
+
+ private:
+  TraceSink& next_;
+};
+
 /// Counts what passes, says how far it is, and stops when asked to.
 class Watched final : public TraceSink {
  public:
@@ -78,9 +103,9 @@ ExitCode trace(const Flags& flags, const Console& console) {
     throw UsageError("OUT: expected a file, as JSON goes to stdout, got -");
   const auto& to =
       flags.trace_to.empty() ? format_to_write("OUT", out) : find_trace_format(flags.trace_to);
-  ByteSource source(reading_file(in), in == "-" ? "<stdin>" : in);
-  const auto& from =
-      flags.trace_from.empty() ? sniff_trace_format(source) : find_trace_format(flags.trace_from);
+  TraceInput input(in);
+  const auto& from = flags.trace_from.empty() ? sniff_trace_format(input.source())
+                                              : find_trace_format(flags.trace_from);
   if (from.read == nullptr)
     throw UsageError(fmt::format("--from: expected a format that can be read, got {}", from.name));
   ReadTraceOptions options;
@@ -91,14 +116,17 @@ ExitCode trace(const Flags& flags, const Console& console) {
     std::optional<TraceTotals> counted;
     write_trace(out, to, console, [&](TraceSink& sink) {
       Watched watched(sink, console, progress);
-      from.read(source, watched, options);
+      RequestsAlone alone(watched);
+      TraceSink& first = flags.no_offsets ? static_cast<TraceSink&>(alone) : watched;
+      from.read(input.source(), first, options);
       counted = watched.totals();
     });
     return *counted;
   }();
 
   Document document;
-  document.json = json_header("trace", flags);
+  document.json = json_header("trace", flags, in, input.hash(), "none");
+  document.json["name"] = totals.header().name;
   document.json["from"] = {{"file", in}, {"format", from.name}};
   document.json["to"] = {{"file", out}, {"format", to.name}};
   document.json["trace"] = totals_json(totals);

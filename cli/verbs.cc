@@ -38,8 +38,7 @@ ExitCode emit_out_of_memory(const std::string& verb, const OutOfMemoryReport& re
   document.answer =
       fmt::format("{} does not fit: {}", subject(model.name, report.settings), text(report));
   document.json["answer"] = document.answer;
-  console.err.write("error: " + document.answer + "\n");
-  emit(document, flags.output, console);
+  emit_failure(document, flags.output, console);
   return ExitCode::does_not_fit;
 }
 
@@ -60,8 +59,7 @@ ExitCode emit_not_enough(const std::string& verb, const NotEnoughMemory& error, 
   document.tables.push_back(std::move(table));
   document.answer = fmt::format("{} was not started: {}", model.name, error.what());
   document.json["answer"] = document.answer;
-  console.err.write("error: " + document.answer + "\n");
-  emit(document, flags.output, console);
+  emit_failure(document, flags.output, console);
   return ExitCode::does_not_fit;
 }
 

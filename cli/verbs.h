@@ -13,12 +13,16 @@ namespace arenagrad::cli {
 /// Each emits its result and says how it ended. They throw what the experiments throw, except that
 /// a run that doesn't fit is a result.
 ExitCode models(const Flags& flags, const Console& console);
+ExitCode devices(const Flags& flags, const Console& console);
 ExitCode summary(const Flags& flags, const Console& console);
 ExitCode plan(const Flags& flags, const Console& console);
 ExitCode run(const Flags& flags, const Console& console);
 ExitCode compare(const Flags& flags, const Console& console);
+ExitCode sweep(const Flags& flags, const Console& console);
+ExitCode fit(const Flags& flags, const Console& console);
 ExitCode allocators(const Flags& flags, const Console& console);
 ExitCode trace(const Flags& flags, const Console& console);
+ExitCode report(const Flags& flags, const Console& console);
 
 // --- shared by the verbs -------------------------------------------------------------------------
 

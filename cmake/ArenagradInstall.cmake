@@ -11,6 +11,10 @@ foreach(folder IN LISTS folders)
     list(APPEND libraries arenagrad_${folder})
   endif()
 endforeach()
+list(APPEND libraries arenagrad_cuda)
+if(ARENAGRAD_CUDA_ENABLED)
+  list(APPEND libraries arenagrad_cuda_libraries)
+endif()
 install(TARGETS ${libraries} EXPORT arenagradTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT arenagradTargets NAMESPACE arenagrad:: DESTINATION ${package_dir})
 if(TARGET arenagrad)
@@ -33,5 +37,6 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/arenagradConfigVersion.cm
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/arenagradConfig.cmake
               ${PROJECT_BINARY_DIR}/arenagradConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindCUDNN.cmake
               ${PROJECT_SOURCE_DIR}/cmake/FindOpenBLAS.cmake
         DESTINATION ${package_dir})

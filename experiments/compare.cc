@@ -42,7 +42,9 @@ class Comparer {
   Recorded record(const Settings& settings, const std::string& what) {
     const auto experiment = prepare(model_, settings);
     Recorded recorded;
-    RunOptions run{.feed = options_.feed,
+    RunOptions run{.device = options_.device,
+                   .arena = options_.arena,
+                   .feed = options_.feed,
                    .host_held = options_.host_bytes + held_,
                    .host_grows = recorded_bytes(experiment.program, model_.tape),
                    .observer = &recorded.recorder,
@@ -61,7 +63,7 @@ class Comparer {
   }
 
   void run_mode(GradientMode mode) {
-    ModeResult outcome{mode, std::nullopt, std::nullopt, ""};
+    ModeResult outcome{.mode = mode};
     try {
       const auto& done =
           runs_.emplace(mode, record(in_mode(settings_, mode), std::string(name(mode))))
@@ -71,6 +73,9 @@ class Comparer {
       outcome.out_of_memory = error.report;
       outcome.error = error.what();
     } catch (const NotEnoughMemory& error) {
+      outcome.error = error.what();
+    } catch (const ModeRefused& error) {
+      outcome.refused = true;
       outcome.error = error.what();
     }
     result_.modes.push_back(std::move(outcome));
@@ -157,13 +162,29 @@ class Comparer {
     return result_.no_reference.empty();
   }
 
+  /// The one mode that is closer than every other; none where there is no other, or a tie.
+  static std::optional<GradientMode> closest(const std::vector<ReferenceResult>& entries) {
+    const ReferenceResult* least = nullptr;
+    bool alone = false;
+    for (const auto& entry : entries) {
+      if (!entry.gradient.finite) continue;
+      if (!least || entry.gradient.rel_l2 < least->gradient.rel_l2) {
+        alone = true;
+        least = &entry;
+      } else if (entry.gradient.rel_l2 == least->gradient.rel_l2) {
+        alone = false;
+      }
+    }
+    if (!alone || entries.size() < 2) return std::nullopt;
+    return least->mode;
+  }
+
   void compare_with_reference() {
-    double least = std::numeric_limits<double>::infinity();
     try {
       for (const auto& [mode, run] : runs_) {
         // Where modes are different computations, each has a truth of its own.
         const auto truth =
-            same_computation(mode, options_.modes.front()) ? options_.modes.front() : mode;
+            same_computation(mode, runs_.begin()->first) ? runs_.begin()->first : mode;
         const auto& wide = in_f64(truth);
         ReferenceResult entry;
         entry.mode = mode;
@@ -171,12 +192,9 @@ class Comparer {
         entry.gradient = difference(run.recorder.gradients(), wide.recorder.gradients());
         entry.losses = curve_difference(run.measurement.losses, wide.measurement.losses);
         entry.flips = run.recorder.branches().flips(wide.recorder.branches());
-        if (entry.gradient.finite && entry.gradient.rel_l2 < least) {
-          least = entry.gradient.rel_l2;
-          result_.closest = mode;
-        }
         result_.against_f64.push_back(std::move(entry));
       }
+      result_.closest = closest(result_.against_f64);
     } catch (const NotEnoughMemory& error) {
       result_.against_f64.clear();
       result_.closest.reset();
@@ -206,14 +224,23 @@ bool Comparison::failed() const {
 
 bool Comparison::everything_fitted() const {
   return std::all_of(modes.begin(), modes.end(),
-                     [](const ModeResult& mode) { return mode.measurement.has_value(); });
+                     [](const ModeResult& mode) { return mode.measurement || mode.refused; });
+}
+
+std::vector<GradientMode> modes_to_compare(const Model& model) {
+  using enum GradientMode;
+  std::vector<GradientMode> modes{full_batch, accumulated_graph, per_step};
+  if (model.tape.node(model.loss).layer->couples_samples()) modes.push_back(two_pass);
+  return modes;
 }
 
 Comparison compare(const Model& model, const Settings& settings, const CompareOptions& options) {
   if (settings.plan.run == RunMode::no_grad)
     throw Error("compare: expected a run with gradients, got no-grad");
-  if (options.modes.size() < 2) throw Error("compare: expected at least two modes, got one");
-  return Comparer(model, settings, options).run();
+  CompareOptions chosen = options;
+  if (chosen.modes.empty()) chosen.modes = modes_to_compare(model);
+  if (chosen.modes.size() < 2) throw Error("compare: expected at least two modes, got one");
+  return Comparer(model, settings, chosen).run();
 }
 
 std::int64_t estimated_cost(const Tape& tape, std::int64_t batch, std::int64_t steps) {

@@ -12,6 +12,7 @@
 #include "experiments/gradients.h"
 #include "experiments/measurement.h"
 #include "experiments/verdict.h"
+#include "kernels/device.h"
 
 namespace arenagrad {
 
@@ -20,6 +21,7 @@ struct ModeResult {
   GradientMode mode{};
   std::optional<Measurement> measurement;
   std::optional<OutOfMemoryReport> out_of_memory;  // it didn't fit the capacity
+  bool refused = false;                            // it would not give the network's gradient
   std::string error;                               // what() of whatever kept it from running
 };
 
@@ -56,7 +58,7 @@ struct Comparison {
   std::vector<ReferenceResult> against_f64;
   std::string no_reference;                 // why against_f64 is empty
   std::vector<std::string> coupled_layers;  // that make samples of a batch influence each other
-  std::optional<GradientMode> closest;      // to the f64 run
+  std::optional<GradientMode> closest;      // to the f64 run; none where two are, or only one ran
   std::size_t reference_bytes = 0;  // arena of the f64 runs, the largest; in no mode's books
 
   /// A pair is different, or a run's books did not balance.
@@ -64,11 +66,16 @@ struct Comparison {
   bool everything_fitted() const;
 };
 
+/// The three modes; two-pass as well where the loss couples samples, because per-step is refused.
+std::vector<GradientMode> modes_to_compare(const Model& model);
+
 enum class Reference : std::uint8_t { automatic, f64, none };
 
 struct CompareOptions {
-  std::vector<GradientMode> modes{GradientMode::full_batch, GradientMode::accumulated_graph,
-                                  GradientMode::per_step};
+  /// What computes, made for the profile that the settings plan for; null: this processor.
+  Device* device = nullptr;
+  ArenaKind arena = ArenaKind::growing;
+  std::vector<GradientMode> modes;  // none: modes_to_compare
   Reference reference = Reference::automatic;
   Feed* feed = nullptr;        // null: noise
   std::size_t host_bytes = 0;  // held by the caller (a data set)

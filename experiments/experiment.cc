@@ -8,7 +8,7 @@ Experiment prepare(const Model& model, const Settings& settings) {
   Experiment experiment;
   experiment.model = &model;
   experiment.settings = settings;
-  experiment.profile = cpu_profile();
+  experiment.profile = settings.profile;
   experiment.program = plan(model.tape, experiment.profile, settings.plan);
   experiment.lifetimes = lifetimes(experiment.program, settings.steps);
   return experiment;
@@ -45,18 +45,26 @@ LedgerRecord walk(const Experiment& experiment, const StrategyInfo& strategy, Dr
 }
 
 LedgerRecord dry_run(const Experiment& experiment, const StrategyInfo& strategy,
-                     std::size_t capacity, std::vector<Event>* log) {
-  SimulatedDriver driver(capacity, experiment.profile.granule);
+                     std::size_t capacity, std::vector<Event>* log,
+                     const std::atomic<bool>* interrupted) {
+  // What no process could hold is planned all the same, with addresses that no process has.
+  const bool beyond = lower_bound(experiment.lifetimes, false) > kProcessRange / 2;
+  SimulatedDriver driver(capacity, experiment.profile.granule, beyond ? kUnlimited : kProcessRange);
   RunResult none;
   return walk(experiment, strategy, driver,
-              {.steps = experiment.settings.steps, .seed = experiment.settings.seed}, none, log);
+              {.steps = experiment.settings.steps,
+               .seed = experiment.settings.seed,
+               .interrupted = interrupted},
+              none, log);
 }
 
-DryRun run_dry(const Model& model, const Settings& settings, std::vector<Event>* log) {
+DryRun run_dry(const Model& model, const Settings& settings, std::vector<Event>* log,
+               const std::atomic<bool>* interrupted) {
   DryRun result{prepare(model, settings), {}, {}};
   const auto& strategy = find_strategy(settings.strategy);
   try {
-    result.record = dry_run(result.experiment, strategy, result.experiment.capacity(), log);
+    result.record =
+        dry_run(result.experiment, strategy, result.experiment.capacity(), log, interrupted);
   } catch (const OutOfMemory& error) {
     throw DoesNotFit(explain(result.experiment, error));
   }

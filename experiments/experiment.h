@@ -1,6 +1,7 @@
 // A model planned for settings, and its dry run: all that can be known without computing.
 #pragma once
 
+#include <atomic>
 #include <vector>
 
 #include "allocator/arena.h"
@@ -46,17 +47,23 @@ LedgerRecord walk(const Experiment& experiment, const StrategyInfo& strategy, Dr
 
 /// `walk` without memory behind it, with another strategy or capacity when wanted.
 LedgerRecord dry_run(const Experiment& experiment, const StrategyInfo& strategy,
-                     std::size_t capacity, std::vector<Event>* log = nullptr);
+                     std::size_t capacity, std::vector<Event>* log = nullptr,
+                     const std::atomic<bool>* interrupted = nullptr);
+
+/// The largest of `buffers` with their lives, largest first, as many as the settings list.
+std::vector<LiveBuffer> largest(const Experiment& experiment, std::vector<BufferId> buffers);
 
 /// The measurement that a record amounts to. `record` may be a dry run's or a real run's.
 Measurement measure(const Experiment& experiment, const LedgerRecord& record);
 
-/// Prepared, run dry and measured. Throws DoesNotFit.
+/// Prepared, run dry and measured. Throws DoesNotFit, Interrupted (a strategy that never reuses
+/// memory has no two equal rounds, so that every one is walked).
 struct DryRun {
   Experiment experiment;
   LedgerRecord record;
   Measurement measurement;
 };
-DryRun run_dry(const Model& model, const Settings& settings, std::vector<Event>* log = nullptr);
+DryRun run_dry(const Model& model, const Settings& settings, std::vector<Event>* log = nullptr,
+               const std::atomic<bool>* interrupted = nullptr);
 
 }  // namespace arenagrad

@@ -176,6 +176,10 @@ const std::vector<std::pair<std::string, std::string>> kLabDefinitions = {
     {"smallest device",
      "the least capacity on which the whole trace runs (a search by granules where "
      "the strategy adapts to its capacity)"},
+    {"adapts",
+     "caching and expandable give memory back at the capacity; bfc-two-ended lays out its upper "
+     "end "
+     "from there: in less than its footprint without a limit a run may fit all the same"},
     {"ns", "host bookkeeping alone, median and 99th percentile; a simulated driver does no work"},
     {"proof", "optimal: no plan is lower; else the gap to the proven bound"},
     {"lifetimes", "half-open; at one time frees come before allocations"},

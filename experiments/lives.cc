@@ -19,7 +19,13 @@ std::string Lives::text(const Exec& exec) const {
   switch (exec.pass) {
     case Pass::initialise: return "setup";
     case Pass::feed: return "feed";
-    case Pass::forward: return (exec.calibrates ? "calibration of " : "forward of ") + node();
+    case Pass::forward:
+      return (exec.calibrates ? "calibration of "
+              : exec.again    ? "second forward of "
+                              : "forward of ") +
+             node();
+    case Pass::gather: return "gathering of " + tape_.tensor(TensorId{exec.index}).name;
+    case Pass::scatter: return "backward of " + node();
     case Pass::read_loss: return "reading the loss";
     case Pass::backward:
     case Pass::add_gradient:

@@ -43,23 +43,24 @@ PeakAt peak_at(const Experiment& experiment, const LedgerRecord& record) {
   return result;
 }
 
-std::vector<LiveBuffer> largest(const Experiment& experiment, const LedgerRecord& record) {
+}  // namespace
+
+std::vector<LiveBuffer> largest(const Experiment& experiment, std::vector<BufferId> buffers) {
   const auto& program = experiment.program;
-  auto ids = record.live_at_peak;
-  const auto kept = std::min(ids.size(), experiment.settings.top);
-  std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(kept), ids.end(),
-                    [&](BufferId a, BufferId b) {
+  const auto kept = std::min(buffers.size(), experiment.settings.top);
+  std::partial_sort(buffers.begin(), buffers.begin() + static_cast<std::ptrdiff_t>(kept),
+                    buffers.end(), [&](BufferId a, BufferId b) {
                       const auto x = program.buffer(a).bytes, y = program.buffer(b).bytes;
                       return x != y ? x > y : a < b;
                     });
-  ids.resize(kept);
+  buffers.resize(kept);
 
   const auto& tape = experiment.model->tape;
   const Lives lives(program, tape, experiment.settings.steps);
   std::map<BufferId, const Lifetime*> lifetime;
   for (const auto& life : experiment.lifetimes) lifetime[life.id] = &life;
   std::vector<LiveBuffer> result;
-  for (const auto id : ids) {
+  for (const auto id : buffers) {
     const auto& buffer = program.buffer(id);
     const auto found = lifetime.find(id);
     check_contract(found != lifetime.end(), "a buffer is live that has no lifetime");
@@ -70,13 +71,12 @@ std::vector<LiveBuffer> largest(const Experiment& experiment, const LedgerRecord
   return result;
 }
 
-}  // namespace
-
 Measurement measure(const Experiment& experiment, const LedgerRecord& record) {
   Measurement m;
   m.name = experiment.model->name;
   m.device = experiment.profile.name;
   m.backend = "none";
+  m.workspace_included = experiment.profile.kernels->complete();
   m.settings = experiment.settings;
   m.parameters = experiment.model->tape.parameter_count();
   m.events = record.events;
@@ -87,7 +87,7 @@ Measurement measure(const Experiment& experiment, const LedgerRecord& record) {
                m.bytes.unaccounted == 0 && m.bytes.aligned_bound <= m.bytes.footprint &&
                m.bytes.footprint <= m.bytes.reserved;
   m.peak_at = peak_at(experiment, record);
-  m.top = largest(experiment, record);
+  m.top = largest(experiment, record.live_at_peak);
   return m;
 }
 

@@ -59,6 +59,9 @@ struct Measurement {
   std::string name;     // the model's
   std::string device;   // the profile planned for
   std::string backend;  // what computed: "cpu"; "none" for a dry run
+  /// False: nobody here could say how much scratch the device's convolutions take, and none is in
+  /// the bytes.
+  bool workspace_included = true;
   Settings settings;
   std::int64_t parameters = 0;
   bool balanced = false;  // every identity held; see docs/design.md, "The books must balance"

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
+#include "experiments/cpu_device.h"
 #include "experiments/does_not_fit.h"
 #include "experiments/host_memory.h"
-#include "kernels/cpu/backend.h"
 
 namespace arenagrad {
 namespace {
@@ -24,8 +23,8 @@ class Watcher final : public Observer {
   void after_exec(const Exec& exec, std::int64_t step, RunAccess& access) override {
     if (!options_.observer) return;
     // A backward's or an update's exec is timed in its own phase.
-    auto& part = exec.pass == Pass::backward || exec.pass == Pass::add_gradient ||
-                         exec.pass == Pass::sum_gradients
+    auto& part = exec.again || exec.pass == Pass::backward || exec.pass == Pass::scatter ||
+                         exec.pass == Pass::add_gradient || exec.pass == Pass::sum_gradients
                      ? spent_.backward
                  : exec.pass == Pass::update ? spent_.update
                                              : spent_.forward;
@@ -67,18 +66,11 @@ class Watcher final : public Observer {
   std::vector<StepTimes> by_step_;
 };
 
-/// At least one. Results and bytes don't depend on it.
-int threads(const Settings& settings) {
-  if (settings.threads > 0) return settings.threads;
-  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-}
-
-/// Growth of resident memory that neither the arena nor the caller's arrays explain. Read once the
-/// arena has gone back, so that only what libraries keep for themselves is left.
-std::size_t context_bytes(std::size_t before, std::size_t host_growth) {
-  const auto now = resident_memory();
-  const auto explained = before + host_growth;
-  return now > explained ? now - explained : 0;
+/// Throws NotEnoughMemory unless both the device and the machine have what the run will take.
+void check_memory(const Device& device, std::size_t arena, std::size_t host) {
+  if (device.is_host()) return check_machine_memory(arena, host, device.free_memory());
+  check_machine_memory(arena, 0, device.free_memory());
+  check_machine_memory(0, host, available_memory());
 }
 
 }  // namespace
@@ -98,22 +90,28 @@ Seconds medians(const std::vector<StepTimes>& times) {
 }
 
 Run run_real(const Model& model, const Settings& settings, const RunOptions& options) {
-  auto dry = run_dry(model, settings, options.log);
-  check_machine_memory(dry.measurement.bytes.reserved, options.host_grows, available_memory());
+  auto dry = run_dry(model, settings, options.log, options.interrupted);
+  const std::unique_ptr<Device> own =
+      options.device == nullptr ? cpu_device(settings.threads) : nullptr;
+  Device& device = own ? *own : *options.device;
+  check_memory(device, dry.measurement.bytes.reserved, options.host_grows);
 
   Run run{std::move(dry.experiment), std::move(dry.measurement), std::move(dry.record), {}};
-  const auto before = resident_memory();
   NoiseFeed noise(settings.seed);
   Watcher watcher(options);
   RunResult result;
   {
-    CpuBackend backend(threads(settings));
-    HostDriver driver(run.experiment.capacity(), run.experiment.profile.granule);
+    const std::unique_ptr<Backend> backend = device.make_backend();
+    std::unique_ptr<Driver> driver =
+        device.make_driver({.kind = options.arena,
+                            .capacity = run.experiment.capacity(),
+                            .granule = run.experiment.profile.granule,
+                            .planned = run.measurement.bytes.reserved});
     try {
-      run.observed = walk(run.experiment, find_strategy(settings.strategy), driver,
+      run.observed = walk(run.experiment, find_strategy(settings.strategy), *driver,
                           {.steps = settings.steps,
                            .seed = settings.seed,
-                           .backend = &backend,
+                           .backend = backend.get(),
                            .feed = options.feed ? options.feed : &noise,
                            .observer = &watcher,
                            .interrupted = options.interrupted},
@@ -122,11 +120,13 @@ Run run_real(const Model& model, const Settings& settings, const RunOptions& opt
       throw DoesNotFit(explain(run.experiment, error));
     }
     run.measurement = measure(run.experiment, run.observed);
-    run.measurement.backend = backend.name();
+    run.measurement.backend = backend->name();
+    // Read once the arena has gone back, so that only what libraries keep for themselves is left.
+    driver.reset();
+    run.measurement.bytes.context = device.context(0, options.host_grows);
   }
   run.measurement.planned_equals_observed = run.planned == run.observed;
   run.measurement.bytes.host = options.host_held + options.host_grows;
-  run.measurement.bytes.context = context_bytes(before, options.host_grows);
   run.measurement.losses = std::move(result.losses);
   run.measurement.seconds = medians(watcher.net(std::move(result.times)));
   return run;

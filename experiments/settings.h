@@ -7,6 +7,7 @@
 #include <string>
 
 #include "graph/options.h"
+#include "kernels/profile.h"
 
 namespace arenagrad {
 
@@ -18,6 +19,7 @@ struct Settings {
   int threads = 0;  // 0: as many as the machine has
   std::int64_t steps = 1;
   std::size_t top = 10;  // largest live buffers to list
+  Profile profile = cpu_profile();
 };
 
 /// The same settings in another gradient mode. The micro-batch stays: full-batch computes on the

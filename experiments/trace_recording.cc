@@ -138,10 +138,14 @@ class Recording {
       case Pass::initialise: return {nullptr, arenagrad::name(Phase::setup)};
       case Pass::feed: return {nullptr, arenagrad::name(Phase::forward)};
       case Pass::forward:
+        if (exec.again) break;
+        [[fallthrough]];
+      case Pass::gather:
       case Pass::read_loss: return {layer, arenagrad::name(Phase::forward)};
       case Pass::update:
         return {&tape_.parameters()[exec.index].name, arenagrad::name(Phase::update)};
       case Pass::backward:
+      case Pass::scatter:
       case Pass::add_gradient:
       case Pass::sum_gradients: break;
     }

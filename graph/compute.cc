@@ -63,6 +63,24 @@ void update(const ExecView& view, std::span<const Operand> operands) {
   }
 }
 
+/// The micro-batch's rows within a tensor of the step's whole batch.
+SliceProblem rows_of_batch(const ExecView& view, const Tensor& part, const Tensor& whole) {
+  const std::int64_t sample = part.shape.elements() / view.exec.samples;
+  return {.outer = 1,
+          .row = part.shape.elements(),
+          .wide_row = whole.shape.elements(),
+          .wide_begin = view.exec.first_sample * sample,
+          .dtype = part.dtype};
+}
+
+void gather(const ExecView& view, const Tensor& whole, const Tensor& part) {
+  view.backend.copy_into_slice(rows_of_batch(view, part, whole), part, whole);
+}
+
+void scatter(const ExecView& view, const Tensor& part, const Tensor& whole) {
+  view.backend.copy_from_slice(rows_of_batch(view, part, whole), whole, part, Write::overwrite);
+}
+
 }  // namespace
 
 double compute(const ExecView& view, Feed& feed) {
@@ -84,6 +102,12 @@ double compute(const ExecView& view, Feed& feed) {
     case Pass::sum_gradients:
       view.backend.sum(buffer_view(view, operands[1]), buffer_view(view, operands[2]),
                        buffer_view(view, operands[0]));
+      break;
+    case Pass::gather:
+      gather(view, buffer_view(view, operands[0]), buffer_view(view, operands[1]));
+      break;
+    case Pass::scatter:
+      scatter(view, buffer_view(view, operands[0]), buffer_view(view, operands[1]));
       break;
     case Pass::update: update(view, operands); break;
   }

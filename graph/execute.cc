@@ -43,6 +43,38 @@ class Stopwatch {
   StepTimes times_;
 };
 
+/// Tells a backend the phases between marks: those of a step lie inside it.
+class Phases {
+ public:
+  void mark(MarkKind kind, Backend& backend) {
+    switch (kind) {
+      case MarkKind::step_begin: backend.enter("step"); break;
+      case MarkKind::forward_begin: enter("forward", backend); break;
+      case MarkKind::backward_begin: enter("backward", backend); break;
+      case MarkKind::update_begin: enter("update", backend); break;
+      case MarkKind::forward_end:
+      case MarkKind::backward_end: leave(backend); break;
+      case MarkKind::step_end:
+        leave(backend);
+        backend.leave();
+        break;
+    }
+  }
+
+ private:
+  void enter(std::string_view phase, Backend& backend) {
+    leave(backend);
+    backend.enter(phase);
+    inside_ = true;
+  }
+  void leave(Backend& backend) {
+    if (inside_) backend.leave();
+    inside_ = false;
+  }
+
+  bool inside_ = false;
+};
+
 class Executor final : public BufferTable, public RunAccess {
  public:
   Executor(const Program& program, const Tape& tape, Arena& arena, const ExecuteOptions& options)
@@ -126,6 +158,7 @@ class Executor final : public BufferTable, public RunAccess {
   void repeat(std::int64_t rounds, Body body) {
     Ledger& ledger = arena_.ledger();
     for (std::int64_t round = 0; round < rounds; ++round) {
+      check_interrupted();
       const auto before = arena_.strategy().fingerprint();
       ledger.begin_round();
       body(round);
@@ -172,6 +205,8 @@ class Executor final : public BufferTable, public RunAccess {
                                               .alignment = program_.alignment,
                                               .category = buffer.category});
     live_[index(id)] = true;
+    if (real() && buffer.holds == Holds::library)
+      options_.backend->use_library({address(id), buffer.bytes});
   }
 
   void free(BufferId id) {
@@ -181,9 +216,7 @@ class Executor final : public BufferTable, public RunAccess {
 
   void exec(const Exec& planned, std::int64_t step, std::int64_t round) {
     if (!real()) return;
-    if (options_.interrupted != nullptr && options_.interrupted->load(std::memory_order_relaxed)) {
-      throw Interrupted();
-    }
+    check_interrupted();
     Exec exec = planned;  // the round of a repeat shifts the micro-batch
     exec.micro += static_cast<std::int32_t>(round);
     exec.first_sample += round * program_.options.batching.micro_batch;
@@ -192,9 +225,20 @@ class Executor final : public BufferTable, public RunAccess {
     if (options_.observer != nullptr) options_.observer->after_exec(exec, step, *this);
   }
 
+  void check_interrupted() const {
+    if (options_.interrupted != nullptr && options_.interrupted->load(std::memory_order_relaxed)) {
+      throw Interrupted();
+    }
+  }
+
   void mark(MarkKind kind, const Section& section, std::int64_t step) {
     if (!real()) return;
+    // Times by phase and the step's are the device's, not those of handing work over.
+    if (kind == MarkKind::forward_end || kind == MarkKind::backward_end ||
+        kind == MarkKind::step_end)
+      options_.backend->finish();
     watch_.mark(kind);
+    phases_.mark(kind, *options_.backend);
     if (kind == MarkKind::backward_end && options_.observer != nullptr) {
       options_.observer->gradients_ready(step, section, *this);
     }
@@ -208,6 +252,7 @@ class Executor final : public BufferTable, public RunAccess {
   std::vector<bool> live_;
   double loss_ = 0;
   Stopwatch watch_;
+  Phases phases_;
   RunResult result_;
 };
 

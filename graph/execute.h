@@ -64,7 +64,8 @@ struct RunResult {
   std::vector<StepTimes> times;  // by step; empty for a dry run
 };
 
-/// Raised between two kernels once `interrupted` is set; everything has been freed.
+/// Raised between two kernels, in a dry run between two rounds, once `interrupted` is set;
+/// everything has been freed.
 class Interrupted : public Error {
  public:
   Interrupted() : Error("interrupted") {}

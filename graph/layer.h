@@ -103,7 +103,12 @@ struct Needs {
   std::vector<StashSpec> stashes;
   std::size_t forward_workspace = 0;   // bytes
   std::size_t backward_workspace = 0;  // bytes, the largest of backward's calls
-  std::int64_t forward_engine = 0, backward_data_engine = 0, backward_filter_engine = 0;
+  /// The same for calls that add to an input's, or to a parameter's, gradient: a convolution may
+  /// need more for that.
+  std::size_t add_to_input_workspace = 0, add_to_parameter_workspace = 0;
+  /// Of a convolution; kNoEngine for passes that never run.
+  std::int64_t forward_engine = kNoEngine, backward_data_engine = kNoEngine,
+               backward_filter_engine = kNoEngine;
 };
 
 /// What both passes can reach. Accessors throw ContractError for what was not declared. Tensors
@@ -166,6 +171,8 @@ class Layer {
   /// A loss's reduction: true when its value is a mean over the batch, false for a sum.
   virtual bool loss_is_mean() const { return true; }
   /// Throws ShapeError when the inputs don't fit, showing both sides.
+  /// A loss that is no sum over the samples: a batch's is not made of its parts'.
+  virtual bool couples_samples() const { return false; }
   virtual Signature signature(std::span<const Shape> inputs) const = 0;
   virtual Needs needs(const Situation& situation) const = 0;
   virtual void forward(ForwardContext& context) const = 0;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "graph/layer.h"
 
@@ -20,7 +22,26 @@ struct Batching {
 
 /// full_batch: one forward, one backward on N. accumulated_graph: every micro-batch's forward is
 /// recorded, then one backward. per_step: backward after each forward, gradients added in place.
-enum class GradientMode : std::uint8_t { full_batch, accumulated_graph, per_step };
+/// two_pass: a first pass that records nothing gathers the network's outputs, the loss is taken
+/// over all of them, and a second pass runs per step with its gradient: exact for a loss that
+/// couples samples, in a step's memory, for one more forward.
+enum class GradientMode : std::uint8_t { full_batch, accumulated_graph, per_step, two_pass };
+
+/// Whether each micro-batch's backward follows its forward.
+constexpr bool steps_alone(GradientMode mode) {
+  return mode == GradientMode::per_step || mode == GradientMode::two_pass;
+}
+
+/// Which stretches of the network keep only what enters them and run forward again in backward.
+/// The network is cut where a single tensor passes: for `square_root`, into about as many stretches
+/// as the root of such places; for `every`, at each `every`-th of them; for `before`, in front of
+/// the layers named, wherever they are. The last stretch runs once.
+struct Recompute {
+  enum class Kind : std::uint8_t { none, square_root, every, before };
+  Kind kind = Kind::none;
+  std::int64_t every = 1;
+  std::vector<std::string> layers;
+};
 
 struct OptimizerSpec {
   enum class Kind : std::uint8_t { none, sgd, adam, adamw };
@@ -37,6 +58,9 @@ struct OptimizerSpec {
   }
 };
 
+/// "none", "sqrt", "every:2", "layer3,layer4": as a command line has it.
+std::string text(const Recompute& recompute);
+
 struct PlanOptions {
   Batching batching;
   GradientMode mode = GradientMode::full_batch;
@@ -46,6 +70,7 @@ struct PlanOptions {
   DType dtype = DType::f32;
   /// Set running statistics by one train-mode forward over the first micro-batch, in setup.
   bool calibrate = false;
+  Recompute recompute;
   /// Also compute gradients of the samples; they live to the end of the micro-step.
   bool input_gradients = false;
 };
@@ -55,6 +80,7 @@ constexpr std::string_view name(GradientMode mode) {
     case GradientMode::full_batch: return "full-batch";
     case GradientMode::accumulated_graph: return "accumulated-graph";
     case GradientMode::per_step: return "per-step";
+    case GradientMode::two_pass: return "two-pass";
   }
   return "?";
 }

@@ -1,11 +1,9 @@
 #include "graph/plan.h"
 
-#include <map>
-#include <tuple>
+#include <algorithm>
 
 #include "graph/emitter.h"
-#include "graph/micro_step.h"
-#include "graph/storage.h"
+#include "graph/plan_step.h"
 
 namespace arenagrad {
 namespace {
@@ -13,10 +11,12 @@ namespace {
 class Planner {
  public:
   Planner(const Tape& tape, const Profile& profile, const PlanOptions& options)
-      : tape_(tape), profile_(profile), options_(options), wants_(gradient_needs(tape, options)) {
+      : tape_(tape),
+        profile_(profile),
+        options_(options),
+        passes_(tape, profile, options, program_) {
     program_.options = options;
     program_.alignment = profile.alignment;
-    mean_loss_ = tape.node(tape.loss()).layer->loss_is_mean();
   }
 
   Program plan() {
@@ -24,7 +24,7 @@ class Planner {
     step(program_.first_step, true);
     step(program_.step, false);
     teardown();
-    note_needs();
+    passes_.note_needs();
     return std::move(program_);
   }
 
@@ -32,6 +32,15 @@ class Planner {
   // --- setup and teardown ------------------------------------------------------------------------
   void setup() {
     Emitter emit(program_, program_.setup);
+    if (profile_.library > 0) {
+      program_.library = emit.birth({.bytes = profile_.library,
+                                     .shape = Shape{static_cast<std::int64_t>(profile_.library)},
+                                     .dtype = DType::u8,
+                                     .category = Category::library,
+                                     .holds = Holds::library,
+                                     .phase = Phase::setup,
+                                     .index = 0});
+    }
     for (std::uint32_t i = 0; i < tape_.parameters().size(); ++i) {
       const TapeParameter& parameter = tape_.parameters()[i];
       program_.parameters.push_back(persistent(emit, parameter.shape, options_.dtype,
@@ -43,9 +52,7 @@ class Planner {
                                            Category::model_state, Holds::state, i));
     }
     if (options_.calibrate && !tape_.states().empty()) {
-      const StepContext context{tape_, options_, profile_, wants_, emit};
-      const std::int64_t samples = options_.batching.samples(0);
-      emit_forward(context, storage(samples, RunMode::train, false), {-1, 0, samples, 1.0}, true);
+      passes_.emit_calibration(emit);
     }
   }
 
@@ -70,83 +77,22 @@ class Planner {
     for (BufferId id : program_.optimizer_states) emit.free(id);
     for (BufferId id : program_.states) emit.free(id);
     for (BufferId id : program_.parameters) emit.free(id);
+    if (program_.library != kNoBuffer) emit.free(program_.library);
   }
 
   // --- a step ------------------------------------------------------------------------------------
-  MicroBatch micro(std::int64_t k) const {
-    const Batching& b = options_.batching;
-    if (options_.mode == GradientMode::full_batch) return {0, 0, b.batch, 1.0};
-    const std::int64_t n = b.samples(k);
-    return {static_cast<std::int32_t>(k), k * b.micro_batch, n,
-            mean_loss_ ? static_cast<double>(n) / static_cast<double>(b.batch) : 1.0};
-  }
-
-  /// One map per (samples, mode, saves): planned once, used by every micro-batch alike.
-  const StorageMap& storage(std::int64_t samples, RunMode run, bool saves) {
-    const auto key = std::make_tuple(samples, run, saves);
-    auto found = maps_.find(key);
-    if (found == maps_.end()) {
-      found = maps_
-                  .emplace(key, map_storage(tape_, profile_, options_, wants_, samples, run, saves,
-                                            program_.needs))
-                  .first;
-    }
-    return found->second;
-  }
-
-  bool differentiates() const { return options_.run != RunMode::no_grad; }
-
-  RecordedForward forward(const StepContext& context, const MicroBatch& m) {
-    return emit_forward(context, storage(m.samples, options_.run, differentiates()), m, false);
-  }
-
   void step(Section& section, bool first) {
     Emitter emit(program_, section);
-    const StepContext context{tape_, options_, profile_, wants_, emit};
     section.gradients.assign(tape_.parameters().size(), kNoBuffer);
     emit.mark(MarkKind::step_begin);
-    switch (options_.mode) {
-      case GradientMode::full_batch: micro_step(context, micro(0)); break;
-      case GradientMode::accumulated_graph: accumulated_graph(context); break;
-      case GradientMode::per_step: per_step(context); break;
-    }
-    if (differentiates()) {
+    passes_.emit(emit);
+    if (passes_.differentiates()) {
       emit.mark(MarkKind::backward_end);
       update(emit, first);
     } else {
       section.gradients.clear();
     }
     emit.mark(MarkKind::step_end);
-  }
-
-  void micro_step(const StepContext& context, const MicroBatch& m) {
-    RecordedForward recorded = forward(context, m);
-    if (differentiates()) emit_backward(context, recorded);
-  }
-
-  void accumulated_graph(const StepContext& context) {
-    std::vector<RecordedForward> recorded;
-    const std::int64_t count = options_.batching.count();
-    for (std::int64_t k = 0; k < count; ++k) recorded.push_back(forward(context, micro(k)));
-    if (!differentiates()) return;
-    while (!recorded.empty()) {
-      emit_backward(context, recorded.back());
-      recorded.pop_back();
-    }
-  }
-
-  /// The first micro-step gives birth to the gradients, the last may be smaller; all between are
-  /// the same and are emitted once.
-  void per_step(const StepContext& context) {
-    const std::int64_t count = options_.batching.count();
-    const bool uneven = options_.batching.batch % options_.batching.micro_batch != 0 && count > 1;
-    micro_step(context, micro(0));
-    if (const std::int64_t rounds = count - 1 - (uneven ? 1 : 0); rounds > 0) {
-      const std::size_t begin = context.emit.begin_repeat(rounds);
-      micro_step(context, micro(1));
-      context.emit.end_repeat(begin);
-    }
-    if (uneven) micro_step(context, micro(count - 1));
   }
 
   // --- update ------------------------------------------------------------------------------------
@@ -161,7 +107,7 @@ class Planner {
       if (updates) update_parameter(emit, i, gradient, first, state);
       emit.free(gradient);
     }
-    if (options_.mode == GradientMode::per_step) return;  // freed with their micro-steps
+    if (steps_alone(options_.mode)) return;  // freed with their micro-steps
     for (BufferId id : section.input_gradients) emit.free(id);
   }
 
@@ -191,29 +137,14 @@ class Planner {
                        .index = i});
   }
 
-  void note_needs() {
-    const StorageMap& map = storage(micro(0).samples, options_.run, differentiates());
-    for (std::uint32_t i = 0; i < tape_.nodes().size(); ++i) {
-      program_.needs_of_node.push_back(map.nodes[i].needs);
-      if (!program_.needs[map.nodes[i].needs].samples_independent) {
-        program_.coupled.push_back(NodeId{i});
-      }
-    }
-  }
-
   const Tape& tape_;
   const Profile& profile_;
   const PlanOptions& options_;
-  GradientNeeds wants_;
-  bool mean_loss_ = true;
   Program program_;
-  std::map<std::tuple<std::int64_t, RunMode, bool>, StorageMap> maps_;
+  StepPlanner passes_;
 };
 
-/// The program of an accumulated graph is unrolled: more than this is a mistake, not an experiment.
-constexpr std::int64_t kMostRecordedForwards = 1 << 16;
-
-void check(const PlanOptions& options) {
+void check(const Tape& tape, const PlanOptions& options) {
   const Batching& b = options.batching;
   const auto text = [](std::int64_t n) { return std::to_string(n); };
   if (b.batch < 1) {
@@ -227,17 +158,48 @@ void check(const PlanOptions& options) {
     throw Error("too many recorded forwards: expected at most " + text(kMostRecordedForwards) +
                 " micro-batches in one graph, got " + text(b.count()));
   }
+  const TapeNode& loss = tape.node(tape.loss());
+  if (options.mode == GradientMode::per_step && b.count() > 1 && loss.layer->couples_samples()) {
+    throw ModeRefused(
+        "per-step takes the loss of each micro-batch apart: expected a loss that is a sum "
+        "over samples, got " +
+        std::string(loss.layer->op()) +
+        ", which couples them; two-pass gives its exact gradient in the same memory");
+  }
+  if (options.recompute.kind == Recompute::Kind::every && options.recompute.every < 1) {
+    throw Error("recompute: expected every 1 place or more, got " + text(options.recompute.every));
+  }
   if (options.dtype != DType::f32 && options.dtype != DType::f64) {
     throw Error("expected a floating type, f32 or f64, got " + std::string(name(options.dtype)));
   }
 }
 
+/// Its statistics would be those of two different passes.
+void check_passes_agree(const Program& program, const Tape& tape) {
+  if (program.options.mode != GradientMode::two_pass || program.coupled.empty()) return;
+  std::string names;
+  for (std::size_t k = 0; k < std::min<std::size_t>(3, program.coupled.size()); ++k) {
+    names += (k > 0 ? ", " : "") + tape.node(program.coupled[k]).name;
+  }
+  if (program.coupled.size() > 3) {
+    names += " and " + std::to_string(program.coupled.size() - 3) + " more";
+  }
+  throw ModeRefused(
+      "two-pass runs every micro-batch twice: expected layers that treat samples apart and "
+      "keep no statistics, got " +
+      names +
+      " in train mode, whose running statistics would be updated twice and whose batches "
+      "are the micro-batches'; eval mode makes it exact");
+}
+
 }  // namespace
 
 Program plan(const Tape& tape, const Profile& profile, const PlanOptions& options) {
-  check(options);
+  check(tape, options);
   check_contract(profile.kernels != nullptr, "a profile without kernels");
-  return Planner(tape, profile, options).plan();
+  Program program = Planner(tape, profile, options).plan();
+  check_passes_agree(program, tape);
+  return program;
 }
 
 }  // namespace arenagrad

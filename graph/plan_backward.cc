@@ -8,25 +8,55 @@
 #include "graph/micro_step.h"
 
 namespace arenagrad {
+
 namespace {
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-class BackwardEmitter {
+}  // namespace
+
+class Backward::Emitter {
  public:
-  BackwardEmitter(const StepContext& context, RecordedForward& forward)
-      : c_(context), f_(forward), map_(*forward.map) {
+  Emitter(const StepContext& context, MicroBatch micro) : c_(context), micro_(micro) {
     of_tensor_.assign(c_.tape.tensors().size(), kNone);
-    savers_.reserve(map_.storages.size());
-    for (const Storage& storage : map_.storages) savers_.push_back(storage.savers);
   }
 
-  void emit() {
-    c_.emit.mark(MarkKind::backward_begin);
-    for (std::size_t i = c_.tape.nodes().size(); i-- > 0;) {
-      if (map_.nodes[i].runs_backward) run_node(NodeId{static_cast<std::uint32_t>(i)});
+  void run(RecordedForward& forward) {
+    f_ = &forward;
+    map_ = forward.map;
+    savers_.clear();
+    for (const Storage& storage : map_->storages) savers_.push_back(storage.savers);
+    for (std::size_t i = map_->kind.stretch.end; i-- > map_->kind.stretch.begin;) {
+      if (map_->nodes[i].runs_backward) run_node(NodeId{static_cast<std::uint32_t>(i)});
     }
-    finish_inputs();
+  }
+
+  void begin_with(TensorId tensor, BufferId whole) {
+    const NodeId loss = c_.tape.loss();
+    const std::uint32_t mine = birth(tensor, loss);
+    of_tensor_[index(tensor)] = mine;
+    const Operand operands[] = {
+        {.role = Role::input_gradient, .writes = true, .buffer = gradients_[mine].buffer},
+        {.role = Role::output_gradient, .buffer = whole}};
+    Exec exec = exec_of(Pass::scatter, loss);
+    exec.index = static_cast<std::uint32_t>(tensor);
+    c_.emit.exec(exec, operands);
+  }
+
+  BufferId take(TensorId tensor) {
+    const std::uint32_t gradient = std::exchange(of_tensor_[index(tensor)], kNone);
+    check_contract(gradient != kNone && gradients_[gradient].claims == 1,
+                   "a gradient to be taken that is not there");
+    return gradients_[gradient].buffer;
+  }
+
+  void finish() {
+    for (TensorId tensor : c_.tape.inputs()) {
+      const std::uint32_t gradient = of_tensor_[index(tensor)];
+      if (gradient == kNone) continue;
+      c_.emit.section().input_gradients.push_back(gradients_[gradient].buffer);
+      if (steps_alone(c_.options.mode)) release(gradient);
+    }
   }
 
  private:
@@ -38,7 +68,7 @@ class BackwardEmitter {
 
   // --- claims ------------------------------------------------------------------------------------
   std::uint32_t birth(TensorId tensor, NodeId node, Holds holds = Holds::tensor_gradient) {
-    const Shape shape = c_.tape.tensor(tensor).shape.with_batch(map_.samples);
+    const Shape shape = c_.tape.tensor(tensor).shape.with_batch(micro_.samples);
     const Buffer buffer{.bytes = checked_bytes(shape, c_.options.dtype),
                         .shape = shape,
                         .dtype = c_.options.dtype,
@@ -48,8 +78,8 @@ class BackwardEmitter {
                         .index = holds == Holds::temporary ? static_cast<std::uint32_t>(node)
                                                            : static_cast<std::uint32_t>(tensor),
                         .node = node,
-                        .micro = f_.micro.number,
-                        .samples = map_.samples};
+                        .micro = micro_.number,
+                        .samples = micro_.samples};
     gradients_.push_back({c_.emit.birth(buffer), buffer.bytes, 1});
     return static_cast<std::uint32_t>(gradients_.size() - 1);
   }
@@ -62,11 +92,11 @@ class BackwardEmitter {
   Exec exec_of(Pass pass, NodeId node) const {
     return {.pass = pass,
             .node = node,
-            .micro = f_.micro.number,
-            .first_sample = f_.micro.first_sample,
-            .samples = f_.micro.samples,
-            .weight = f_.micro.weight,
-            .run = map_.run};
+            .micro = micro_.number,
+            .first_sample = micro_.first_sample,
+            .samples = micro_.samples,
+            .weight = micro_.weight,
+            .run = c_.options.run};
   }
 
   /// to += from
@@ -94,7 +124,7 @@ class BackwardEmitter {
   // --- nodes -------------------------------------------------------------------------------------
   void run_node(NodeId id) {
     const TapeNode& node = c_.tape.node(id);
-    const Needs& needs = c_.emit.program().needs[map_.nodes[index(id)].needs];
+    const Needs& needs = c_.emit.program().needs[map_->nodes[index(id)].needs];
     const std::uint32_t from = of_tensor_[index(node.output)];
     of_tensor_[index(node.output)] = kNone;
     check_contract(node.layer->is_loss() || from != kNone, "a node in backward has no gradient");
@@ -103,10 +133,10 @@ class BackwardEmitter {
     } else {
       run_layer(node, id, needs, from);
     }
-    for (std::uint32_t storage : map_.nodes[index(id)].saved) {
-      if (--savers_[storage] == 0) {
-        c_.emit.free(f_.buffers[storage]);
-        f_.buffers[storage] = kNoBuffer;
+    for (std::uint32_t storage : map_->nodes[index(id)].saved) {
+      if (--savers_[storage] == 0 && !map_->storages[storage].borrowed) {
+        c_.emit.free(f_->buffers[storage]);
+        f_->buffers[storage] = kNoBuffer;
       }
     }
   }
@@ -152,13 +182,12 @@ class BackwardEmitter {
     for (std::size_t k = 0; k < node.parameters.size(); ++k) target_parameter(node, id, needs, k);
 
     BufferId workspace = kNoBuffer;
-    if (needs.backward_workspace > 0) {
-      workspace = c_.emit.birth(
-          workspace_buffer(needs.backward_workspace, id, Phase::backward, f_.micro.number));
+    if (const std::size_t bytes = workspace_bytes(needs); bytes > 0) {
+      workspace = c_.emit.birth(workspace_buffer(bytes, id, Phase::backward, micro_.number));
       operands_.push_back({.role = Role::workspace, .writes = true, .buffer = workspace});
     }
     Exec exec = exec_of(Pass::backward, id);
-    exec.needs = map_.nodes[index(id)].needs;
+    exec.needs = map_->nodes[index(id)].needs;
     c_.emit.exec(exec, operands_);
     if (workspace != kNoBuffer) c_.emit.free(workspace);
     for (const Sum& sum : after_) finish_sum(sum, id);
@@ -171,7 +200,7 @@ class BackwardEmitter {
       return k < flags.size() && flags[k];
     };
     const auto storage_of = [&](TensorId tensor) {
-      return f_.buffers[map_.of_tensor[index(tensor)]];
+      return f_->buffers[map_->of_tensor[index(tensor)]];
     };
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
       if (!has(needs.reads_inputs, k) && !has(needs.keeps_inputs, k)) continue;
@@ -193,15 +222,27 @@ class BackwardEmitter {
                            .slot = static_cast<std::uint8_t>(k),
                            .buffer = program.states[index(node.states[k])]});
     }
-    const auto& stashes = map_.nodes[index(id)].stashes;
+    const auto& stashes = map_->nodes[index(id)].stashes;
     for (std::size_t k = 0; k < stashes.size(); ++k) {
       operands_.push_back({.role = Role::stash,
                            .slot = static_cast<std::uint8_t>(k),
-                           .buffer = f_.buffers[stashes[k]]});
+                           .buffer = f_->buffers[stashes[k]]});
     }
     if (from != kNone) {
       operands_.push_back({.role = Role::output_gradient, .buffer = gradients_[from].buffer});
     }
+  }
+
+  /// Once all targets are known: adding may take more than overwriting.
+  std::size_t workspace_bytes(const Needs& needs) const {
+    std::size_t bytes = needs.backward_workspace;
+    for (const Operand& operand : operands_) {
+      if (operand.write != Write::accumulate) continue;
+      bytes =
+          std::max(bytes, operand.role == Role::input_gradient ? needs.add_to_input_workspace
+                                                               : needs.add_to_parameter_workspace);
+    }
+    return bytes;
   }
 
   void target(Role role, std::size_t slot, Write write, BufferId buffer) {
@@ -219,7 +260,7 @@ class BackwardEmitter {
     std::uint32_t& mine = of_tensor_[index(tensor)];
     if (mine == kNone) {
       const std::size_t bytes =
-          checked_bytes(c_.tape.tensor(tensor).shape.with_batch(map_.samples), c_.options.dtype);
+          checked_bytes(c_.tape.tensor(tensor).shape.with_batch(micro_.samples), c_.options.dtype);
       if (needs.backward_in_place && k == 0 && from != kNone && gradients_[from].claims == 1 &&
           gradients_[from].bytes == bytes) {
         mine = from;
@@ -286,20 +327,10 @@ class BackwardEmitter {
     }
   }
 
-  /// Gradients of samples stay for their reader: to the end of the step, or of the micro-step where
-  /// the step has many.
-  void finish_inputs() {
-    for (TensorId tensor : c_.tape.inputs()) {
-      std::uint32_t gradient = of_tensor_[index(tensor)];
-      if (gradient == kNone) continue;
-      c_.emit.section().input_gradients.push_back(gradients_[gradient].buffer);
-      if (c_.options.mode == GradientMode::per_step) release(gradient);
-    }
-  }
-
   const StepContext& c_;
-  RecordedForward& f_;
-  const StorageMap& map_;
+  const MicroBatch micro_;
+  RecordedForward* f_ = nullptr;     // of the stretch at work
+  const StorageMap* map_ = nullptr;  // likewise
   std::vector<Gradient> gradients_;
   std::vector<std::uint32_t> of_tensor_;  // gradient by TensorId
   std::vector<std::uint32_t> savers_;     // still to come, by storage
@@ -307,10 +338,12 @@ class BackwardEmitter {
   std::vector<Sum> after_;
 };
 
-}  // namespace
-
-void emit_backward(const StepContext& context, RecordedForward& forward) {
-  BackwardEmitter(context, forward).emit();
-}
+Backward::Backward(const StepContext& context, MicroBatch micro)
+    : emitter_(std::make_unique<Emitter>(context, micro)) {}
+Backward::~Backward() = default;
+void Backward::run(RecordedForward& forward) { emitter_->run(forward); }
+void Backward::begin_with(TensorId tensor, BufferId whole) { emitter_->begin_with(tensor, whole); }
+BufferId Backward::take(TensorId tensor) { return emitter_->take(tensor); }
+void Backward::finish() { emitter_->finish(); }
 
 }  // namespace arenagrad

@@ -21,26 +21,35 @@ namespace {
 class ForwardEmitter {
  public:
   ForwardEmitter(const StepContext& context, const StorageMap& map, MicroBatch micro,
-                 bool calibrates)
-      : c_(context), map_(map), calibrates_(calibrates), result_{&map, micro, {}} {
+                 bool calibrates, Lent& lent)
+      : c_(context), map_(map), calibrates_(calibrates), lent_(lent), result_{&map, micro, {}} {
     result_.buffers.assign(map.storages.size(), kNoBuffer);
-    phase_ = calibrates ? Phase::setup : Phase::forward;
+    phase_ = calibrates ? Phase::setup : map.kind.again ? Phase::backward : Phase::forward;
   }
 
   RecordedForward emit() {
-    if (!calibrates_) c_.emit.mark(MarkKind::forward_begin);
+    borrow();
     feed();
-    for (std::size_t i = 0; i < c_.tape.nodes().size(); ++i) {
+    for (std::size_t i = map_.kind.stretch.begin; i < map_.kind.stretch.end; ++i) {
       const TapeNode& node = c_.tape.nodes()[i];
       // Calibration wants running statistics, not a loss.
       if (!(calibrates_ && node.layer->is_loss())) run_node(NodeId{static_cast<std::uint32_t>(i)});
       for (std::uint32_t storage : map_.nodes[i].dying) free_storage(storage);
     }
-    if (!calibrates_) c_.emit.mark(MarkKind::forward_end);
+    for (TensorId id : map_.leaving) {
+      lent_[index(id)] = result_.buffers[map_.of_tensor[index(id)]];
+    }
     return std::move(result_);
   }
 
  private:
+  void borrow() {
+    for (std::uint32_t s = 0; s < map_.storages.size(); ++s) {
+      const Storage& storage = map_.storages[s];
+      if (storage.borrowed) result_.buffers[s] = lent_[index(storage.first)];
+    }
+  }
+
   void free_storage(std::uint32_t storage) {
     BufferId& buffer = result_.buffers[storage];
     if (buffer == kNoBuffer) return;
@@ -54,14 +63,15 @@ class ForwardEmitter {
             .first_sample = result_.micro.first_sample,
             .samples = result_.micro.samples,
             .weight = result_.micro.weight,
-            .saves = map_.saves,
-            .updates_state = map_.run == RunMode::train,
+            .saves = map_.kind.saves,
+            .updates_state = map_.kind.run == RunMode::train && !map_.kind.again,
             .calibrates = calibrates_,
-            .run = map_.run};
+            .again = map_.kind.again,
+            .run = map_.kind.run};
   }
 
   void feed() {
-    for (TensorId id : c_.tape.inputs()) {
+    for (TensorId id : map_.fed) {
       const TapeTensor& tensor = c_.tape.tensor(id);
       const std::uint32_t storage = map_.of_tensor[index(id)];
       if (map_.storages[storage].last_reader == kNoNode) continue;  // nobody reads it
@@ -79,7 +89,7 @@ class ForwardEmitter {
     const bool is_loss = node != kNoNode && c_.tape.node(node).layer->is_loss();
     result_.buffers[storage] =
         c_.emit.birth({.bytes = map_.storages[storage].bytes,
-                       .shape = is_loss ? Shape{1} : tensor.shape.with_batch(map_.samples),
+                       .shape = is_loss ? Shape{1} : tensor.shape.with_batch(map_.kind.samples),
                        .dtype = tensor.is_labels ? DType::i64 : c_.options.dtype,
                        .category = category,
                        .holds = Holds::tensor,
@@ -87,7 +97,7 @@ class ForwardEmitter {
                        .index = static_cast<std::uint32_t>(id),
                        .node = node,
                        .micro = result_.micro.number,
-                       .samples = is_loss ? 0 : map_.samples});
+                       .samples = is_loss ? 0 : map_.kind.samples});
     return result_.buffers[storage];
   }
 
@@ -150,7 +160,7 @@ class ForwardEmitter {
                                               .index = static_cast<std::uint32_t>(id),
                                               .node = id,
                                               .micro = result_.micro.number,
-                                              .samples = spec.per_sample ? map_.samples : 0});
+                                              .samples = spec.per_sample ? map_.kind.samples : 0});
   }
 
   void add_persistent_operands(const TapeNode& node) {
@@ -163,7 +173,7 @@ class ForwardEmitter {
     for (std::size_t k = 0; k < node.states.size(); ++k) {
       operands_.push_back({.role = Role::state,
                            .slot = static_cast<std::uint8_t>(k),
-                           .writes = map_.run == RunMode::train,
+                           .writes = map_.kind.run == RunMode::train && !map_.kind.again,
                            .buffer = program.states[index(node.states[k])]});
     }
   }
@@ -171,6 +181,7 @@ class ForwardEmitter {
   const StepContext& c_;
   const StorageMap& map_;
   bool calibrates_;
+  Lent& lent_;
   Phase phase_;
   RecordedForward result_;
   std::vector<Operand> operands_;
@@ -179,8 +190,8 @@ class ForwardEmitter {
 }  // namespace
 
 RecordedForward emit_forward(const StepContext& context, const StorageMap& map, MicroBatch micro,
-                             bool calibrates) {
-  return ForwardEmitter(context, map, micro, calibrates).emit();
+                             bool calibrates, Lent& lent) {
+  return ForwardEmitter(context, map, micro, calibrates, lent).emit();
 }
 
 }  // namespace arenagrad

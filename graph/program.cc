@@ -36,12 +36,12 @@ Place place_of(const Program& program, const Position& position) {
   } else if (instruction.op == Instruction::Op::exec) {
     const Exec& exec = program.execs[instruction.index];
     place.node = exec.node;
-    place.phase =
-        exec.pass == Pass::update       ? Phase::update
-        : exec.pass == Pass::initialise ? Phase::setup
-        : exec.pass == Pass::forward || exec.pass == Pass::feed || exec.pass == Pass::read_loss
-            ? Phase::forward
-            : Phase::backward;
+    place.phase = exec.pass == Pass::update       ? Phase::update
+                  : exec.pass == Pass::initialise ? Phase::setup
+                  : !exec.again && (exec.pass == Pass::forward || exec.pass == Pass::feed ||
+                                    exec.pass == Pass::read_loss || exec.pass == Pass::gather)
+                      ? Phase::forward
+                      : Phase::backward;
   }
   return place;
 }
@@ -70,6 +70,7 @@ std::string describe(const Program& program, const Tape& tape, BufferId id, std:
     }
     case Holds::workspace: text = node() + " workspace"; break;
     case Holds::temporary: text = node() + " temporary gradient"; break;
+    case Holds::library: text = "library workspace"; break;
   }
   if (buffer.micro >= 0 && program.options.batching.count() > 1 &&
       program.options.mode != GradientMode::full_batch) {
@@ -114,7 +115,7 @@ std::vector<Lifetime> lifetimes(const Program& program, std::int64_t steps) {
 }
 
 std::size_t persistent_bytes(const Program& program) {
-  std::size_t bytes = 0;
+  std::size_t bytes = program.library == kNoBuffer ? 0 : program.buffer(program.library).bytes;
   for (const auto* list : {&program.parameters, &program.states, &program.optimizer_states}) {
     for (BufferId id : *list) bytes += program.buffer(id).bytes;
   }

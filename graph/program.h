@@ -33,6 +33,7 @@ enum class Holds : std::uint8_t {
   stash,               // index: NodeId, slot: which
   workspace,           // index: NodeId
   temporary,           // index: NodeId: a gradient on its way to being added
+  library,             // handed to a library for good; index: 0
 };
 
 /// One allocation. `bytes` is exact, never rounded.
@@ -58,6 +59,8 @@ enum class Pass : std::uint8_t {
   backward,
   add_gradient,   // operand 0 (=|+=) operand 1
   sum_gradients,  // operand 0 = operand 1 + operand 2
+  gather,         // operand 0's rows of this micro-batch = operand 1. index: TensorId
+  scatter,        // operand 0 = operand 1's rows of this micro-batch. index: TensorId
   update,         // one parameter. index: ParameterId
 };
 
@@ -95,6 +98,7 @@ struct Exec {
   bool saves = true;
   bool updates_state = false;
   bool calibrates = false;  // statistics replace the running ones
+  bool again = false;       // a forward run once more, inside backward
   RunMode run = RunMode::train;
   std::uint32_t first_operand = 0, operand_count = 0;
   std::uint32_t needs = 0;  // index into Program::needs; forward and backward
@@ -136,6 +140,7 @@ struct Program {
   Section setup, first_step, step, teardown;
   std::vector<BufferId> parameters;  // by ParameterId
   std::vector<BufferId> states;      // by StateId
+  BufferId library = kNoBuffer;      // of Profile::library bytes; kNoBuffer where it asks for none
   std::vector<BufferId>
       optimizer_states;  // momentum or first moment, then second moment, by parameter
   std::vector<std::uint32_t>

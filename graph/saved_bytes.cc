@@ -13,7 +13,8 @@ bool counts(Category category) {
          category == Category::stash;
 }
 
-/// By buffer: the last instruction at which a backward reads it, and the first node that wants it.
+/// By buffer: the last instruction at which a backward, or a forward run again for it, reads it,
+/// and the first node that wants it.
 struct Readers {
   std::vector<std::size_t> last;
   std::vector<NodeId> first_node;
@@ -25,9 +26,9 @@ Readers find_readers(const Program& program, const Section& section) {
   for (std::size_t at = 0; at < section.code.size(); ++at) {
     if (section.code[at].op != Instruction::Op::exec) continue;
     const Exec& exec = program.execs[section.code[at].index];
-    if (exec.pass != Pass::backward) continue;
+    if (exec.pass != Pass::backward && !exec.again) continue;
     for (const Operand& operand : program.operands_of(exec)) {
-      if (!counts(program.buffer(operand.buffer).category)) continue;
+      if (operand.writes || !counts(program.buffer(operand.buffer).category)) continue;
       const std::size_t b = index(operand.buffer);
       readers.last[b] = at;
       readers.first_node[b] = std::min(readers.first_node[b], exec.node);
@@ -56,7 +57,10 @@ SavedBytes saved_bytes(const Program& program, const Tape& tape) {
       if (buffer.samples > 0) micros.insert({buffer.micro, buffer.samples});
       buffers.insert(id);
     }
-    for (const auto& [micro, samples] : micros) saved.samples += samples;
+    // What holds a step's samples together (micro-batch -1) has them once more.
+    for (const auto& [micro, samples] : micros) {
+      if (micro >= 0 || micros.size() == 1) saved.samples += samples;
+    }
     if (saved.samples > 0) saved.per_sample = growing / static_cast<std::size_t>(saved.samples);
     if (saved.total > best.total) {
       best = saved;

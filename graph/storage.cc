@@ -38,41 +38,66 @@ namespace {
 class Mapper {
  public:
   Mapper(const Tape& tape, const Profile& profile, const PlanOptions& options,
-         const GradientNeeds& gradients, std::int64_t samples, RunMode run, bool saves,
-         std::vector<Needs>& needs)
-      : tape_(tape), profile_(profile), options_(options), gradients_(gradients), needs_(needs) {
-    map_.samples = samples;
-    map_.run = run;
-    map_.saves = saves;
+         const GradientNeeds& gradients, const ForwardKind& kind, std::vector<Needs>& needs)
+      : tape_(tape),
+        profile_(profile),
+        options_(options),
+        gradients_(gradients),
+        kind_(kind),
+        needs_(needs) {
+    map_.kind = kind;
   }
 
   StorageMap map() {
-    find_last_readers();
-    map_.of_tensor.resize(tape_.tensors().size());
-    for (TensorId id : tape_.inputs()) birth_tensor(id);
+    find_readers();
+    map_.of_tensor.assign(tape_.tensors().size(), kNoStorage);
+    for (TensorId id : tape_.inputs()) {
+      if (!feeds(id)) continue;
+      birth_tensor(id);
+      map_.fed.push_back(id);
+    }
     map_.nodes.resize(tape_.nodes().size());
-    for (std::size_t i = 0; i < tape_.nodes().size(); ++i) map_node(i);
+    for (std::size_t i = kind_.stretch.begin; i < kind_.stretch.end; ++i) {
+      for (TensorId id : tape_.nodes()[i].inputs) {
+        if (map_.of_tensor[index(id)] == kNoStorage) borrow(id);
+      }
+      map_node(i);
+    }
     find_deaths();
+    find_leaving();
     return std::move(map_);
   }
 
  private:
   /// The last node that reads each tensor, through aliases that are not known yet: of a storage it
   /// is the maximum over its tensors, taken as they join.
-  void find_last_readers() {
+  void find_readers() {
+    first_reader_.assign(tape_.tensors().size(), -1);
     last_reader_.assign(tape_.tensors().size(), -1);
     for (std::size_t i = 0; i < tape_.nodes().size(); ++i) {
       for (TensorId id : tape_.nodes()[i].inputs) {
+        if (first_reader_[index(id)] < 0) first_reader_[index(id)] = static_cast<std::int64_t>(i);
         last_reader_[index(id)] = static_cast<std::int64_t>(i);
       }
     }
+    if (kind_.lends) return;
+    const auto last = static_cast<std::int64_t>(kind_.stretch.end) - 1;
+    for (std::int64_t& reader : last_reader_) reader = std::min(reader, last);
   }
+
+  /// An input is fed to the stretch that reads it first, once.
+  bool feeds(TensorId id) const {
+    const std::int64_t reader = std::max<std::int64_t>(first_reader_[index(id)], 0);
+    return !kind_.again && reader >= kind_.stretch.begin && reader < kind_.stretch.end;
+  }
+
+  void borrow(TensorId id) { map_.storages[birth_tensor(id)].borrowed = true; }
 
   std::uint32_t birth_tensor(TensorId id) {
     const TapeTensor& tensor = tape_.tensor(id);
     const DType dtype = tensor.is_labels ? DType::i64 : options_.dtype;
     const bool is_loss = tensor.producer != kNoNode && tape_.node(tensor.producer).layer->is_loss();
-    const Shape shape = is_loss ? Shape{1} : tensor.shape.with_batch(map_.samples);
+    const Shape shape = is_loss ? Shape{1} : tensor.shape.with_batch(kind_.samples);
     const auto storage = static_cast<std::uint32_t>(map_.storages.size());
     map_.storages.push_back({.first = id, .bytes = checked_bytes(shape, dtype)});
     last_read_.push_back(last_reader_[index(id)]);
@@ -90,14 +115,14 @@ class Mapper {
   bool may_overwrite(std::uint32_t storage, std::size_t i, std::size_t bytes) const {
     const Storage& s = map_.storages[storage];
     const bool fed = s.first != kNoTensor && tape_.tensor(s.first).producer == kNoNode;
-    return !fed && s.bytes == bytes && s.savers == 0 &&
+    return !fed && !s.borrowed && s.bytes == bytes && s.savers == 0 &&
            last_read_[storage] <= static_cast<std::int64_t>(i);
   }
 
   void map_node(std::size_t i) {
     const TapeNode& node = tape_.nodes()[i];
     NodeStorage& mine = map_.nodes[i];
-    mine.runs_backward = map_.saves && gradients_.node[i];
+    mine.runs_backward = kind_.saves && gradients_.node[i];
 
     std::vector<Shape> shapes;
     std::vector<bool> wants;
@@ -108,11 +133,11 @@ class Mapper {
     const Shape& output = tape_.tensor(node.output).shape;
     mine.needs = static_cast<std::uint32_t>(needs_.size());
     try {
-      needs_.push_back(node.layer->needs({.batch = map_.samples,
+      needs_.push_back(node.layer->needs({.batch = kind_.samples,
                                           .inputs = shapes,
                                           .output = output,
                                           .dtype = options_.dtype,
-                                          .mode = map_.run,
+                                          .mode = kind_.run,
                                           .policy = options_.policy,
                                           .profile = profile_,
                                           .input_needs_gradient = wants}));
@@ -149,7 +174,7 @@ class Mapper {
                                             std::size_t i) const {
     if (!needs.forward_in_place) return std::nullopt;
     const std::size_t bytes =
-        checked_bytes(tape_.tensor(node.output).shape.with_batch(map_.samples), options_.dtype);
+        checked_bytes(tape_.tensor(node.output).shape.with_batch(kind_.samples), options_.dtype);
     for (std::size_t k = 0; k < std::min<std::size_t>(2, node.inputs.size()); ++k) {
       const std::uint32_t storage = map_.of_tensor[index(node.inputs[k])];
       if (may_overwrite(storage, i, bytes)) return storage;
@@ -191,9 +216,27 @@ class Mapper {
       } else if (storage.first != kNoTensor) {
         storage.last_reader = tape_.tensor(storage.first).producer;
       }
-      if (storage.savers == 0 && storage.last_reader != kNoNode) {
+      if (storage.borrowed) continue;
+      if (escapes(s)) {
+        map_.escapes.push_back(s);
+      } else if (storage.savers == 0 && storage.last_reader != kNoNode) {
         map_.nodes[index(storage.last_reader)].dying.push_back(s);
       }
+    }
+  }
+
+  bool escapes(std::uint32_t s) const {
+    const TensorId first = map_.storages[s].first;
+    const bool fed = first != kNoTensor && tape_.tensor(first).producer == kNoNode;
+    return last_read_[s] >= static_cast<std::int64_t>(kind_.stretch.end) ||
+           (fed && kind_.keeps_fed);
+  }
+
+  /// Aliases too: they leave with the storage that they share.
+  void find_leaving() {
+    for (std::uint32_t t = 0; t < map_.of_tensor.size(); ++t) {
+      const std::uint32_t s = map_.of_tensor[t];
+      if (s != kNoStorage && escapes(s)) map_.leaving.push_back(TensorId{t});
     }
   }
 
@@ -201,18 +244,20 @@ class Mapper {
   const Profile& profile_;
   const PlanOptions& options_;
   const GradientNeeds& gradients_;
+  const ForwardKind kind_;
   std::vector<Needs>& needs_;
   StorageMap map_;
-  std::vector<std::int64_t> last_reader_;  // by tensor
-  std::vector<std::int64_t> last_read_;    // by storage
+  std::vector<std::int64_t> first_reader_;  // by tensor, node
+  std::vector<std::int64_t> last_reader_;   // by tensor
+  std::vector<std::int64_t> last_read_;     // by storage
 };
 
 }  // namespace
 
 StorageMap map_storage(const Tape& tape, const Profile& profile, const PlanOptions& options,
-                       const GradientNeeds& gradients, std::int64_t samples, RunMode run,
-                       bool saves, std::vector<Needs>& needs) {
-  return Mapper(tape, profile, options, gradients, samples, run, saves, needs).map();
+                       const GradientNeeds& gradients, const ForwardKind& kind,
+                       std::vector<Needs>& needs) {
+  return Mapper(tape, profile, options, gradients, kind, needs).map();
 }
 
 }  // namespace arenagrad

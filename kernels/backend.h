@@ -40,6 +40,17 @@ class Backend {
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
 
+  // --- running a program: a backend that has nothing to do here does nothing ---------------------
+  /// Memory that a library of the device may use between and during calls, handed over once for
+  /// good (Profile::library).
+  virtual void use_library(Workspace) {}
+  /// A phase of a run begins, inside the one that has begun before it; `leave` ends the innermost.
+  /// For profilers.
+  virtual void enter(std::string_view /*phase*/) {}
+  virtual void leave() {}
+  /// Returns when everything asked for so far has been done.
+  virtual void finish() {}
+
   // --- moving data -----------------------------------------------------------------------------
   virtual void copy_from_host(Tensor to, const void* from) = 0;
   virtual void copy_to_host(void* to, ConstTensor from) = 0;
@@ -137,6 +148,13 @@ class Backend {
   virtual void softmax_cross_entropy_backward(const SoftmaxCrossEntropyProblem&, double seed,
                                               ConstTensor probabilities, ConstTensor labels,
                                               Tensor dlogits, Write) = 0;
+  /// loss[0] of the whole batch. `kept` ([classes]; none for contrastive, and where nothing is
+  /// saved) is what backward reads.
+  virtual void coupled_loss_forward(const CoupledLossProblem&, ConstTensor x, ConstTensor labels,
+                                    Tensor kept, Tensor loss, Workspace) = 0;
+  /// dx (=|+=) seed * dloss/dx.
+  virtual void coupled_loss_backward(const CoupledLossProblem&, double seed, ConstTensor x,
+                                     ConstTensor kept, ConstTensor labels, Tensor dx, Write) = 0;
   virtual void sgd(const SgdStep&, Tensor parameter, ConstTensor gradient, Tensor momentum) = 0;
   virtual void adam(const AdamStep&, Tensor parameter, ConstTensor gradient, Tensor first_moment,
                     Tensor second_moment) = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,7 +20,7 @@ struct ConvProblem {
   std::int64_t stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w, groups;
   std::int64_t out_h, out_w;
   DType dtype;
-  friend bool operator==(const ConvProblem&, const ConvProblem&) = default;
+  friend auto operator<=>(const ConvProblem&, const ConvProblem&) = default;
 };
 
 /// y[n, out] = x[n, in] * weight[out, in]^T + bias.
@@ -71,6 +72,21 @@ struct SliceProblem {
 struct SoftmaxCrossEntropyProblem {
   std::int64_t batch, classes;
   DType dtype;
+};
+
+/// Losses of a batch that are not made of its samples' (kernels/bodies/coupled_loss.h has the
+/// formulas).
+enum class CoupledLoss : std::uint8_t { cross_entropy_of_mean_logits, variance, contrastive };
+
+struct CoupledLossProblem {
+  CoupledLoss kind;
+  std::int64_t batch, classes;
+  double margin;  // contrastive alone
+  DType dtype;
+  /// 1 / number of pairs of samples; 0 for a single one.
+  double pair_weight() const {
+    return batch < 2 ? 0 : 2 / (static_cast<double>(batch) * static_cast<double>(batch - 1));
+  }
 };
 
 }  // namespace arenagrad

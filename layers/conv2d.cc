@@ -55,9 +55,11 @@ class Conv2d final : public Layer {
     if (!situation.differentiates()) return needs;
 
     needs.reads_inputs[0] = true;
-    needs.backward_filter_engine = plan_backward(kernels, conv, ConvPass::backward_filter, needs);
+    needs.backward_filter_engine = plan_backward(kernels, conv, ConvPass::backward_filter, needs,
+                                                 needs.add_to_parameter_workspace);
     if (situation.input_needs_gradient[0])
-      needs.backward_data_engine = plan_backward(kernels, conv, ConvPass::backward_data, needs);
+      needs.backward_data_engine = plan_backward(kernels, conv, ConvPass::backward_data, needs,
+                                                 needs.add_to_input_workspace);
     return needs;
   }
 
@@ -71,7 +73,9 @@ class Conv2d final : public Layer {
   void backward(BackwardContext& context) const override {
     const ConvProblem conv = problem_of(context);
     const Needs& needs = context.needs();
-    const Workspace workspace = scratch(context, needs.backward_workspace);
+    const Workspace workspace =
+        scratch(context, std::max({needs.backward_workspace, needs.add_to_input_workspace,
+                                   needs.add_to_parameter_workspace}));
     const ConstTensor dy = context.output_gradient();
     Backend& backend = context.backend();
     if (spec_.bias)
@@ -86,14 +90,14 @@ class Conv2d final : public Layer {
   }
 
  private:
-  /// The engine for overwriting; room for accumulating too, as long as the same engine does it.
+  /// The engine's number; adding is left to the planner where there is none that adds.
   static std::int64_t plan_backward(const KernelPlanner& kernels, const ConvProblem& conv,
-                                    ConvPass pass, Needs& needs) {
+                                    ConvPass pass, Needs& needs, std::size_t& add_workspace) {
     const ConvChoice overwrite = kernels.convolution(conv, pass, Write::overwrite);
     const ConvChoice accumulate = kernels.convolution(conv, pass, Write::accumulate);
     needs.backward_workspace = std::max(needs.backward_workspace, overwrite.workspace);
     if (accumulate.engine == overwrite.engine)
-      needs.backward_workspace = std::max(needs.backward_workspace, accumulate.workspace);
+      add_workspace = accumulate.workspace;
     else
       needs.accumulates = false;
     return overwrite.engine;

@@ -69,4 +69,12 @@ std::unique_ptr<Layer> concat();
 std::unique_ptr<Layer> flatten();
 std::unique_ptr<Layer> softmax_cross_entropy(Reduction reduction);
 
+/// Losses over the batch as a whole; kernels/bodies/coupled_loss.h has the formulas. Named after
+/// their kind: "cross_entropy_of_mean_logits", "variance", "contrastive".
+struct CoupledLossOptions {
+  CoupledLoss kind = CoupledLoss::cross_entropy_of_mean_logits;
+  double margin = 1;  // contrastive: how far apart unlike samples are to be; above 0
+};
+std::unique_ptr<Layer> coupled_loss(const CoupledLossOptions& options);
+
 }  // namespace arenagrad

@@ -247,7 +247,7 @@ void build(const Spec& spec, const ModelOptions& options, Model& model) {
   model.classes = spec.classes;
   const TensorId labels = model.tape.labels("labels", spec.classes);
   const TensorId operands[] = {model.outputs, labels};
-  const TensorId loss = model.tape.record("loss", softmax_cross_entropy(spec.reduction), operands);
+  const TensorId loss = model.tape.record("loss", spec.loss.layer(), operands);
   model.loss = model.tape.tensor(loss).producer;
 }
 

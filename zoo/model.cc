@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "allocator/fnv1a.h"
 #include "zoo/build.h"
 #include "zoo/catalogue.h"
 #include "zoo/json.h"
@@ -9,18 +10,6 @@
 
 namespace arenagrad {
 namespace {
-
-/// FNV-1a, 64 bits, as 16 hexadecimal digits.
-std::string fnv1a(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3;
-  }
-  std::string out;
-  for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[(hash >> shift) & 15];
-  return out;
-}
 
 std::string default_name(const std::string& path) {
   const std::string stem = std::filesystem::path(path).stem().string();
@@ -35,7 +24,9 @@ Model parse_model(std::string_view text, const std::string& file, const ModelOpt
   Model model;
   model.name = spec.name.empty() ? default_name(file) : spec.name;
   model.path = file;
-  model.hash = fnv1a(text);
+  Fnv1a hash;
+  hash.add(text);
+  model.hash = hash.text();
   build(spec, options, model);
   return model;
 }

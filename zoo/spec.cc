@@ -125,18 +125,53 @@ void read_blocks(const JsonValue& json, Spec& spec) {
   refuse_block_cycles(spec);
 }
 
-Reduction read_loss(const JsonValue& json) {
+std::optional<CoupledLoss> coupled_loss_named(const JsonValue& op) {
+  if (!op.is(Kind::string)) return std::nullopt;
+  if (op.text == "cross_entropy_of_mean_logits") return CoupledLoss::cross_entropy_of_mean_logits;
+  if (op.text == "variance") return CoupledLoss::variance;
+  if (op.text == "contrastive") return CoupledLoss::contrastive;
+  return std::nullopt;
+}
+
+CoupledLossOptions read_coupled_loss(const JsonValue& json, CoupledLoss kind) {
+  CoupledLossOptions options{.kind = kind};
+  if (kind != CoupledLoss::contrastive) {
+    constexpr std::array<std::string_view, 1> kKeys{"op"};
+    refuse_unknown_keys(json, kKeys, "this loss");
+    return options;
+  }
+  constexpr std::array<std::string_view, 2> kKeys{"op", "margin"};
+  refuse_unknown_keys(json, kKeys, "a contrastive loss");
+  if (const JsonValue* margin = json.find("margin")) {
+    const bool number = margin->is(Kind::integer) || margin->is(Kind::number);
+    if (!number || margin->number <= 0) fail_expected(*margin, "a number above 0");
+    options.margin = margin->number;
+  }
+  return options;
+}
+
+LossSpec read_loss(const JsonValue& json) {
   require_object(json, "a loss like {\"op\": \"softmax_cross_entropy\", \"reduction\": \"mean\"}");
-  refuse_unknown_keys(json, kLossKeys, "\"loss\"");
+  LossSpec loss;
   const JsonValue* op = json.find("op");
+  if (op) {
+    if (const auto kind = coupled_loss_named(*op)) {
+      loss.coupled = read_coupled_loss(json, *kind);
+      return loss;
+    }
+  }
+  refuse_unknown_keys(json, kLossKeys, "\"loss\"");
   if (op && !(op->is(Kind::string) && op->text == "softmax_cross_entropy")) {
-    fail_expected(*op, "\"softmax_cross_entropy\"");
+    fail_expected(*op,
+                  "\"softmax_cross_entropy\", \"cross_entropy_of_mean_logits\", \"variance\" or "
+                  "\"contrastive\"");
   }
   const JsonValue* reduction = json.find("reduction");
-  if (!reduction || (reduction->is(Kind::string) && reduction->text == "mean")) {
-    return Reduction::mean;
+  if (!reduction || (reduction->is(Kind::string) && reduction->text == "mean")) return loss;
+  if (reduction->is(Kind::string) && reduction->text == "sum") {
+    loss.reduction = Reduction::sum;
+    return loss;
   }
-  if (reduction->is(Kind::string) && reduction->text == "sum") return Reduction::sum;
   fail_expected(*reduction, "\"mean\" or \"sum\"");
 }
 
@@ -164,7 +199,7 @@ Spec read_spec(const JsonDocument& document) {
   if (const JsonValue* blocks = root.find("blocks")) read_blocks(*blocks, spec);
   spec.layers.json = &root;
   read_layers(spec, spec.layers);
-  if (const JsonValue* loss = root.find("loss")) spec.reduction = read_loss(*loss);
+  if (const JsonValue* loss = root.find("loss")) spec.loss = read_loss(*loss);
   return spec;
 }
 

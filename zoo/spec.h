@@ -62,6 +62,15 @@ struct SpecInput {
   std::vector<std::int64_t> dims;
 };
 
+/// The sum over samples, or one that couples them.
+struct LossSpec {
+  Reduction reduction = Reduction::mean;
+  std::optional<CoupledLossOptions> coupled;
+  std::unique_ptr<Layer> layer() const {
+    return coupled ? coupled_loss(*coupled) : softmax_cross_entropy(reduction);
+  }
+};
+
 struct Spec {
   std::string name, description;
   std::vector<SpecInput> inputs;
@@ -69,7 +78,7 @@ struct Spec {
   std::map<std::string, InitRule, std::less<>> init;  // by op
   std::map<std::string, LayerList, std::less<>> blocks;
   LayerList layers;
-  Reduction reduction = Reduction::mean;
+  LossSpec loss;
 };
 
 /// Throws SpecError. The document has to outlive the spec.

@@ -48,6 +48,10 @@ class PointwiseBackend : public Backend {
   void softmax_cross_entropy_backward(const SoftmaxCrossEntropyProblem& problem, double seed,
                                       ConstTensor probabilities, ConstTensor labels, Tensor dlogits,
                                       Write write) override;
+  void coupled_loss_forward(const CoupledLossProblem& problem, ConstTensor x, ConstTensor labels,
+                            Tensor kept, Tensor loss, Workspace workspace) override;
+  void coupled_loss_backward(const CoupledLossProblem& problem, double seed, ConstTensor x,
+                             ConstTensor kept, ConstTensor labels, Tensor dx, Write write) override;
   void sgd(const SgdStep& step, Tensor parameter, ConstTensor gradient, Tensor momentum) override;
   void adam(const AdamStep& step, Tensor parameter, ConstTensor gradient, Tensor first_moment,
             Tensor second_moment) override;

@@ -2,6 +2,7 @@
 // the one file of a device that instantiates them, after its executor.
 #pragma once
 
+#include "kernels/bodies/coupled_loss_methods.h"
 #include "kernels/bodies/dispatch.h"
 #include "kernels/bodies/lrn.h"
 #include "kernels/bodies/optimizer.h"

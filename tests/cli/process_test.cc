@@ -67,6 +67,14 @@ TEST(Process, AnInterruptEndsARunWith130AndLeavesNoHalfFile) {
   EXPECT_EQ(read_file(file), "old");
 }
 
+TEST(Process, AnInterruptEndsALongDryRunToo) {
+  const auto result = bash(
+      "$A plan resnet152 --batch 1000000000 --mode per-step --strategy bump"
+      " & pid=$!; sleep 0.5; kill -INT $pid; wait $pid");
+  EXPECT_EQ(result.code, 130);
+  EXPECT_EQ(result.out, "");
+}
+
 TEST(Process, NoColourWithoutATerminal) {
   EXPECT_FALSE(contains(bash("$A plan lenet5").out, "\033"));
 }

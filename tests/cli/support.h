@@ -19,15 +19,16 @@ struct Outcome {
 };
 
 struct Surroundings {
-  bool colour = false, terminal = false;
+  bool colour = false, terminal = false;  // the latter of stderr
   const std::atomic<bool>* interrupted = nullptr;
+  bool out_is_terminal = false;
 };
 
 inline Outcome arenagrad(std::vector<std::string> arguments, const Surroundings& around = {}) {
   arguments.insert(arguments.begin(), "arenagrad");
   cli::StringSink out, err;
-  const auto code =
-      cli::run_program(arguments, {out, err, around.colour, around.terminal, around.interrupted});
+  const auto code = cli::run_program(arguments, {out, err, around.colour, around.terminal,
+                                                 around.interrupted, around.out_is_terminal});
   return {static_cast<int>(code), out.text(), err.text()};
 }
 

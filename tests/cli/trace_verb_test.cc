@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "allocator/fnv1a.h"
 #include "allocator/traces/formats.h"
 #include "tests/cli/support.h"
 
@@ -14,6 +15,12 @@ using test::contains;
 using test::TemporaryFolder;
 
 constexpr const char* kSmall = "id,lower,upper,size\n1,0,3,40\n2,1,4,50\n";
+
+std::string hash_of(const std::string& bytes) {
+  Fnv1a hash;
+  hash.add(bytes);
+  return hash.text();
+}
 
 TEST(TraceFlag, PlanAndRunRecordTheSame) {
   TemporaryFolder folder;
@@ -87,11 +94,59 @@ TEST(TraceConvert, WritesTheFileAndSaysWhatIsInIt) {
   const auto json =
       arenagrad({"trace", "convert", out, folder.path("b.csv"), "--json", "-"}).json();
   EXPECT_EQ(json["schema"], "arenagrad.trace/1");
+  EXPECT_TRUE(json["version"].is_string());
+  EXPECT_EQ(json["argv"][1], "trace");
+  EXPECT_EQ(json["spec"]["path"], out);
+  EXPECT_EQ(json["spec"]["hash"], hash_of(test::read_file(out)));
+  EXPECT_EQ(json["seed"], 0);
+  EXPECT_EQ(json["backend"], "none");
+  EXPECT_EQ(json["name"], "");
   EXPECT_EQ(json["from"]["format"], "jsonl");
   EXPECT_EQ(json["to"]["format"], "minimalloc");
   EXPECT_EQ(json["trace"]["allocations"], 2);
   EXPECT_EQ(json["trace"]["lower_bound"], 90);
   EXPECT_EQ(test::read_file(folder.path("b.csv")), kSmall);
+}
+
+TEST(TraceConvert, WithoutOffsetsItIsAProblem) {
+  TemporaryFolder folder;
+  const auto in = folder.path("in.jsonl"), out = folder.path("out.jsonl");
+  ASSERT_EQ(arenagrad({"plan", "lenet5_digits", "--trace", in}).code, 0);
+  ASSERT_EQ(arenagrad({"trace", "convert", in, out, "--no-offsets"}).code, 0);
+  const auto text = test::read_file(out);
+  for (const char* word : {"offset", "granted", "reserve", "commit"})
+    EXPECT_FALSE(contains(text, std::string("\"") + word + "\"")) << word;
+  std::vector<TraceEvent> requests;
+  const auto whole = load_trace(in), alone = load_trace(out);
+  for (const auto& event : whole.events())
+    if (event.kind == TraceEvent::Kind::allocate || event.kind == TraceEvent::Kind::free)
+      requests.push_back(event);
+  std::size_t at = 0;
+  for (const auto& event : alone.events()) {
+    if (event.kind == TraceEvent::Kind::scope) continue;
+    ASSERT_LT(at, requests.size());
+    EXPECT_EQ(event.kind, requests[at].kind);
+    EXPECT_EQ(event.id, requests[at].id);
+    EXPECT_EQ(event.bytes, requests[at].bytes);
+    EXPECT_EQ(event.name, requests[at++].name);
+  }
+  EXPECT_EQ(at, requests.size());
+}
+
+// As script/zoo-traces writes them.
+TEST(TraceConvert, ThePublishedProblemsAreWhatTheProgramWrites) {
+  TemporaryFolder folder;
+  const auto recorded = folder.path("trace.jsonl"), problem = folder.path("problem.csv");
+  for (const std::string mode : {"full-batch", "accumulated-graph", "per-step"}) {
+    ASSERT_EQ(arenagrad({"plan", "lenet5", "--batch", "64", "--micro-batch", "16", "--mode", mode,
+                         "--trace", recorded})
+                  .code,
+              0);
+    ASSERT_EQ(arenagrad({"trace", "convert", recorded, problem, "--no-offsets"}).code, 0);
+    EXPECT_EQ(test::read_file(problem),
+              test::read_file(ARENAGRAD_SOURCE_DIR "/bench/data/zoo/lenet5.64." + mode + ".csv"))
+        << mode;
+  }
 }
 
 TEST(TraceConvert, ToStdoutTheTraceIsAlone) {

@@ -35,8 +35,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BadUsage{"verb",
                  {"pln", "lenet5"},
-                 "verb: expected one of models, summary, plan, run, compare, allocators, trace, "
-                 "got 'pln' (did you mean "
+                 "verb: expected one of models, devices, summary, plan, run, compare, sweep, "
+                 "fit, allocators, trace, got 'pln' (did you mean "
                  "'plan'?)"},
         BadUsage{"argument", plan({"vgg11"}), "expected nothing more, got 'vgg11'"},
         BadUsage{"no_spec", {"plan"}, "SPEC"},
@@ -53,6 +53,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadUsage{"policy", plan({"--policy", "tf"}),
                  "--policy: expected one of lean, pytorch, got 'tf'"},
         BadUsage{"strategy", plan({"--strategy", "best-fitt"}), "best-fit"},
+        BadUsage{"capacity_beyond", plan({"--capacity", "1025PiB"}),
+                 "--capacity: expected a size of at most 1024 PiB, got '1025PiB'"},
+        BadUsage{"threads", plan({"--threads", "100000"}),
+                 "--threads: expected a whole number from 0 to 1024, got '100000'"},
         BadUsage{"capacity", plan({"--capacity", "6 parsec"}),
                  "--capacity: expected a size such as 6GiB, 6GB or 1048576, got '6 parsec'"},
         BadUsage{"optimizer", plan({"--optimizer", "lbfgs"}),

@@ -1,6 +1,7 @@
 // Each verb in process: what stdout carries in each format, exit codes, notes.
 #include <gtest/gtest.h>
 
+#include "allocator/strategy.h"
 #include "tests/cli/support.h"
 
 namespace arenagrad {
@@ -146,6 +147,20 @@ TEST(Plan, ResNet18UnderPyTorchsPolicySavesWhatPyTorchSaves) {
         << mode;
 }
 
+TEST(Plan, AnyBatchHasAPlanBeyondWhatAnyMachineHolds) {
+  for (const auto& strategy : strategies()) {
+    if (strategy.name == "plan:exact" || strategy.name == "plan:search")
+      continue;  // slow, the same
+    SCOPED_TRACE(strategy.name);
+    const auto result = arenagrad({"plan", "resnet18", "--batch", "1000000000", "--strategy",
+                                   std::string(strategy.name), "--format", "json"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    const auto bytes = result.json()["bytes"];
+    EXPECT_GT(bytes["lower_bound"].get<std::size_t>(), std::size_t{1} << 54);
+    EXPECT_GE(bytes["footprint"], bytes["aligned_bound"]);
+  }
+}
+
 TEST(Run, MeasuresForRealWhatWasPlanned) {
   const auto json =
       arenagrad({"run", "lenet5_digits", "--batch", "5", "--micro-batch", "2", "--mode", "per-step",
@@ -191,13 +206,53 @@ TEST(OutOfMemory, OneByteBelowTheFootprintIsExplained) {
         arenagrad(with(call, {std::to_string(footprint - 1), "--json", "-"})).json()["error"];
     EXPECT_EQ(error["kind"], "out_of_memory");
     for (const char* key :
-         {"tensor", "layer", "category", "shape", "live", "alternatives", "message", "phase"})
+         {"tensor", "layer", "category", "shape", "live", "alternatives", "message", "phase",
+          "device", "parameters", "top", "footprint_without_limit"})
       EXPECT_TRUE(error.contains(key)) << key;
     for (const char* key : {"requested", "granted", "footprint", "largest_hole", "capacity",
-                            "lower_bound", "aligned_bound", "live_total"})
+                            "lower_bound", "aligned_bound", "live_total", "needed", "reserved"})
       EXPECT_TRUE(error[key].is_number_unsigned()) << key;
-    EXPECT_TRUE(error["fits_without_fragmentation"].is_boolean());
+    for (const char* key : {"fits_without_fragmentation", "whole_plan", "system_refused"})
+      EXPECT_TRUE(error[key].is_boolean()) << key;
+    EXPECT_EQ(error["live_total"].get<std::size_t>() +
+                  error["waste"]["internal"].get<std::size_t>() +
+                  error["waste"]["external"].get<std::size_t>(),
+              error["footprint"]);
+    ASSERT_EQ(error["top"].size(), 10u);
+    for (const char* key : {"name", "shape", "category", "bytes", "born", "dies"})
+      EXPECT_TRUE(error["top"][0].contains(key)) << key;
   }
+}
+
+TEST(OutOfMemory, TheTablesReachTheTerminalOnceWhereverStdoutGoes) {
+  const std::vector<std::string> call = {"plan", "lenet5_digits", "--batch",
+                                         "4",    "--capacity",    "100KiB"};
+  const std::string table = "other strategies on the same run";
+  const auto err = [&](std::vector<std::string> more, const test::Surroundings& around) {
+    const auto result = arenagrad(with(call, std::move(more)), around);
+    EXPECT_EQ(result.code, 3);
+    EXPECT_EQ(lines(result.err)[0].substr(0, 7), "error: ");
+    return result.err;
+  };
+  const test::Surroundings piped{.terminal = true};
+  for (const char* title : {"where the memory was", "largest live buffers when it was refused (10)",
+                            "live when it was refused", "other strategies on the same run"})
+    EXPECT_TRUE(contains(err({}, piped), title)) << title;
+  EXPECT_TRUE(contains(err({"--format", "md"}, piped), table));
+  EXPECT_FALSE(contains(err({}, {.terminal = true, .out_is_terminal = true}), table));
+  EXPECT_FALSE(contains(err({}, {}), table));
+  EXPECT_FALSE(contains(err({"--quiet"}, piped), table));
+  EXPECT_FALSE(contains(err({"--format", "json"}, piped), table));
+  EXPECT_FALSE(contains(err({"--json", "-"}, piped), table));
+}
+
+TEST(OutOfMemory, APlanIsNotSaidToBeEmpty) {
+  const auto result = arenagrad({"plan", "lenet5_digits", "--batch", "4", "--strategy",
+                                 "plan:greedy-size", "--capacity", "100KiB"});
+  EXPECT_EQ(result.code, 3);
+  EXPECT_TRUE(contains(result.err, "the plan is reserved as a whole and needs ")) << result.err;
+  EXPECT_FALSE(contains(result.err + result.out, " 0 B"));
+  EXPECT_TRUE(contains(result.out, "largest live buffers at the peak (10)"));
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <numeric>
 
-#include "experiments/does_not_fit.h"
 #include "experiments/layer_table.h"
 #include "experiments/run.h"
 #include "tests/experiments/small_models.h"
@@ -118,50 +117,6 @@ TEST(Experiment, InterruptedRunsEnd) {
   const std::atomic<bool> interrupted{true};
   EXPECT_THROW(run_real(small_net(false), small_settings(), {.interrupted = &interrupted}),
                Interrupted);
-}
-
-TEST(DoesNotFit, AtTheFootprintItRunsAndOneByteBelowItIsExplained) {
-  const auto model = small_net(true);
-  for (const auto mode : kModes) {
-    auto settings = small_settings(mode);
-    const auto footprint = run_dry(model, settings).measurement.bytes.footprint;
-    settings.capacity = footprint;
-    EXPECT_EQ(run_real(model, settings, {}).measurement.bytes.reserved, footprint);
-    settings.capacity = footprint - 1;
-    try {
-      run_real(model, settings, {});
-      FAIL() << "it fitted";
-    } catch (const DoesNotFit& error) {
-      const auto& report = error.report;
-      EXPECT_EQ(report.capacity, footprint - 1);
-      EXPECT_FALSE(report.tensor.empty());
-      EXPECT_GT(report.requested, 0u);
-      EXPECT_GE(report.granted, report.requested);
-      EXPECT_EQ(report.live_total,
-                std::accumulate(report.live.begin(), report.live.end(), std::size_t{0}));
-      EXPECT_LT(report.largest_hole, report.granted);
-      EXPECT_EQ(report.fits_without_fragmentation, report.aligned_bound < footprint);
-      EXPECT_EQ(report.alternatives.size(), strategies().size() - 1);
-      for (const auto& other : report.alternatives) {
-        ASSERT_TRUE(other.footprint);
-        // Adaptive strategies may need whole granules beyond their footprint.
-        EXPECT_TRUE(other.fits == (*other.footprint <= report.capacity) ||
-                    (find_strategy(other.strategy).adaptive && !other.fits))
-            << other.strategy;
-      }
-      const std::string text = error.what();
-      EXPECT_NE(text.find(report.tensor), std::string::npos);
-      EXPECT_NE(text.find(name(report.category)), std::string::npos);
-    }
-  }
-}
-
-TEST(DoesNotFit, BelowTheLowerBoundNoStrategyCan) {
-  auto settings = small_settings();
-  const auto model = small_net(false);
-  settings.capacity = run_dry(model, settings).measurement.bytes.lower_bound - 1;
-  const auto text = test::message_of([&] { run_dry(model, settings); });
-  EXPECT_NE(text.find("No strategy can fit it"), std::string::npos) << text;
 }
 
 TEST(LayerTable, CountsWhatEachLayerMakesAndKeeps) {

@@ -7,7 +7,7 @@
 
 namespace arenagrad {
 
-inline Tape small_net(bool with_batch_norm) {
+inline Tape small_net(bool with_batch_norm, std::optional<CoupledLoss> coupled = std::nullopt) {
   Tape tape;
   const TensorId left = tape.input("left", Shape{3, 9, 7});
   const TensorId right = tape.input("right", Shape{3, 9, 7});
@@ -48,7 +48,10 @@ inline Tape small_net(bool with_batch_norm) {
   d = record("fc_relu", relu(), {d});
   d = record("dropout", dropout(0.3), {d});
   d = record("fc2", linear({.out_features = 5}), {d});
-  record("loss", softmax_cross_entropy(Reduction::mean), {d, labels});
+  record("loss",
+         coupled ? coupled_loss({.kind = *coupled, .margin = 2})
+                 : softmax_cross_entropy(Reduction::mean),
+         {d, labels});
   return tape;
 }
 

@@ -10,4 +10,6 @@ std::unique_ptr<Backend> make_backend_under_test(int threads) {
 
 Profile profile_under_test() { return cpu_profile(); }
 
+bool wanting_less_changes_no_bits() { return true; }
+
 }  // namespace arenagrad::testing

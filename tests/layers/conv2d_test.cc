@@ -102,11 +102,16 @@ TEST(Conv2d, DeclaresEnginesAndTheLargestScratch) {
   EXPECT_EQ(needs.backward_data_engine, 2);
   EXPECT_EQ(needs.backward_filter_engine, 3);
   EXPECT_EQ(needs.forward_workspace, 100u);
-  EXPECT_EQ(needs.backward_workspace, 400u);
+  EXPECT_EQ(needs.backward_workspace, 300u);
+  EXPECT_EQ(needs.add_to_input_workspace, 400u);
+  EXPECT_EQ(needs.add_to_parameter_workspace, 310u);
   EXPECT_TRUE(needs.accumulates);
 
   situation.input_needs_gradient = {false};
-  EXPECT_EQ(layer->needs(situation).backward_workspace, 310u);
+  needs = layer->needs(situation);
+  EXPECT_EQ(needs.backward_workspace, 300u);
+  EXPECT_EQ(needs.add_to_input_workspace, 0u);
+  EXPECT_EQ(needs.backward_data_engine, kNoEngine);
 
   // Another engine to accumulate than to overwrite: the planner has to add by itself.
   planner.filter_accumulate_engine = 9;

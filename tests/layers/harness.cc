@@ -82,7 +82,7 @@ class Bench {
       b_.output_gradient =
           memory_.tensor(whole(signature_.output), scenario_.dtype, output_gradient);
     make_gradients();
-    b_.workspace = memory_.workspace(b_.needs.backward_workspace);
+    b_.workspace = memory_.workspace(backward_workspace());
     if (b_.needs.alias || b_.needs.gradient_passes_through) {
       for (const Tensor& dx : b_.input_gradients)
         if (dx && dx.data != b_.output_gradient.data)
@@ -97,6 +97,13 @@ class Bench {
   const LayerBuffers& buffers() const { return b_; }
 
  private:
+  std::size_t backward_workspace() const {
+    const Needs& needs = b_.needs;
+    if (scenario_.write == Write::overwrite) return needs.backward_workspace;
+    return std::max(
+        {needs.backward_workspace, needs.add_to_input_workspace, needs.add_to_parameter_workspace});
+  }
+
   Shape whole(const Shape& sample) const { return sample.with_batch(subject_.batch); }
 
   void make_output() {

@@ -87,6 +87,14 @@ Variant loss(std::string name, std::int64_t classes, Reduction reduction, std::i
           .batch = batch};
 }
 
+Variant coupled(std::string name, std::int64_t classes, CoupledLossOptions options,
+                std::int64_t batch) {
+  return {.name = std::move(name),
+          .make = [=] { return coupled_loss(options); },
+          .inputs = {Shape{classes}, Shape{}},
+          .batch = batch};
+}
+
 Variant plain(std::string name, std::unique_ptr<Layer> (*make)(), std::vector<Shape> inputs,
               Kinks kinks = Kinks::none) {
   return {.name = std::move(name), .make = make, .inputs = std::move(inputs), .kinks = kinks};
@@ -180,6 +188,14 @@ std::vector<Variant> make_variants() {
       loss("sum", 4, Reduction::sum, 3),
       loss("one_sample", 10, Reduction::mean, 1),
       loss("two_classes", 2, Reduction::sum, 4),
+
+      coupled("mean_logits", 7, {CoupledLoss::cross_entropy_of_mean_logits}, 5),
+      coupled("mean_logits_one_sample", 3, {CoupledLoss::cross_entropy_of_mean_logits}, 1),
+      coupled("variance", 6, {CoupledLoss::variance}, 4),
+      coupled("variance_one_sample", 6, {CoupledLoss::variance}, 1),
+      coupled("contrastive", 4, {CoupledLoss::contrastive, 4.0}, 6),
+      coupled("contrastive_near", 3, {CoupledLoss::contrastive, 0.5}, 5),
+      coupled("contrastive_one_sample", 3, {CoupledLoss::contrastive}, 1),
   };
 }
 

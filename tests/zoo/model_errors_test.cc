@@ -154,7 +154,12 @@ TEST(SpecErrors, OfTheLoss) {
       {net(R"({"op": "relu"})", R"("loss": {"reduction": "avg"}, )"), "/loss/reduction",
        R"(expected "mean" or "sum", found "avg")"},
       {net(R"({"op": "relu"})", R"("loss": {"op": "mse"}, )"), "/loss/op",
-       R"(expected "softmax_cross_entropy", found "mse")"},
+       R"(expected "softmax_cross_entropy", "cross_entropy_of_mean_logits", "variance" or )"
+       R"("contrastive", found "mse")"},
+      {net(R"({"op": "relu"})", R"("loss": {"op": "contrastive", "margin": 0}, )"), "/loss/margin",
+       R"(expected a number above 0, found 0)"},
+      {net(R"({"op": "relu"})", R"("loss": {"op": "variance", "margin": 1}, )"), "/loss/margin",
+       R"(unknown key 'margin' of this loss)"},
       {net(R"({"op": "relu"})", R"("loss": {"reduce": "sum"}, )"), "/loss/reduce",
        R"(unknown key 'reduce' of "loss" (did you mean 'reduction'?))"},
   };

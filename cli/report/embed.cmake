@@ -1,0 +1,28 @@
+# Writes files into a C++ source as text. Called with -DOUT=..., -DSTYLE=..., -DSCRIPTS=a.js,b.js,...
+# and -DDYGRAPHS=FOLDER, -DLICENCE=FILE (both empty where dygraphs isn't here).
+function(embed name)
+  set(text "")
+  foreach(file ${ARGN})
+    file(READ "${file}" part)
+    # A browser would look for the map.
+    string(REGEX REPLACE "\n(//|/\\*)# sourceMappingURL=[^\n]*" "\n" part "${part}")
+    string(APPEND text "${part}\n")
+  endforeach()
+  set(source "${source}const std::string_view ${name} = R\"embedded(${text})embedded\";\n" PARENT_SCOPE)
+endfunction()
+
+set(source "// Made by embed.cmake.\n#include \"cli/report/assets.h\"\n\nnamespace arenagrad::cli {\n\n")
+string(REPLACE "," ";" scripts "${SCRIPTS}")
+embed(kPageStyle ${STYLE})
+embed(kPageScript ${scripts})
+if(DYGRAPHS)
+  embed(kDygraphsScript ${DYGRAPHS}/dygraph.min.js)
+  embed(kDygraphsStyle ${DYGRAPHS}/dygraph.min.css)
+  embed(kDygraphsLicence ${LICENCE})
+else()
+  embed(kDygraphsScript)
+  embed(kDygraphsStyle)
+  embed(kDygraphsLicence)
+endif()
+string(APPEND source "\n}  // namespace arenagrad::cli\n")
+file(WRITE "${OUT}" "${source}")

@@ -1,0 +1,47 @@
+// What a page consists of.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/output.h"
+#include "cli/report/timeline.h"
+
+namespace arenagrad::cli {
+
+/// A document that a verb wrote, as read from a file.
+struct ReportInput {
+  std::string path;
+  std::string verb;   // of its schema
+  std::string title;  // "resnet18, batch 8, full-batch"
+  Json json;
+  std::optional<Timeline> timeline;
+};
+
+/// Complete without a script; one may put a live picture in the place of a still one.
+struct Section {
+  std::string id, title;
+  std::string html;
+};
+
+/// Reads and checks a document. Throws Error for a file that no verb of this program wrote, or
+/// whose timeline is none.
+ReportInput read_report_input(const std::string& path);
+
+// Each makes the sections of one sort of document; none where it has nothing to show. All of them
+// throw Json::exception for documents that lack what docs/json.md promises.
+
+/// Memory over time, addresses and layers of a run with events.
+std::vector<Section> timeline_sections(const ReportInput& input, std::size_t index);
+/// What a measurement (plan, run) says in numbers.
+std::vector<Section> measurement_sections(const ReportInput& input, std::size_t index);
+std::vector<Section> summary_sections(const ReportInput& input, std::size_t index);
+std::vector<Section> compare_sections(const ReportInput& input, std::size_t index);
+std::vector<Section> sweep_sections(const ReportInput& input, std::size_t index);
+/// Two measurements beside each other, with the difference of their peaks explained.
+std::vector<Section> difference_sections(const ReportInput& a, const ReportInput& b);
+/// A panel that evaluates the formulas of all sweeps.
+std::vector<Section> what_if_sections(const std::vector<ReportInput>& inputs);
+
+}  // namespace arenagrad::cli

@@ -1,0 +1,44 @@
+#include <fmt/format.h>
+
+#include "allocator/units.h"
+#include "cli/report/assets.h"
+#include "cli/report/page.h"
+#include "cli/to_json.h"
+#include "cli/verbs.h"
+
+namespace arenagrad::cli {
+
+ExitCode report(const Flags& flags, const Console& console) {
+  if (kDygraphsScript.empty())
+    throw Error(
+        "report: expected a program built with dygraphs, got one without; install libjs-dygraphs "
+        "and build again");
+  if (flags.report_out == "-" && flags.output.json_on_stdout())
+    throw Error("-o: expected a file, as JSON goes to stdout, got -");
+  std::vector<ReportInput> inputs;
+  for (const auto& path : flags.report_in) inputs.push_back(read_report_input(path));
+  const auto page = report_page(inputs);
+  if (flags.report_out == "-") {
+    console.out.write(page);
+    return ExitCode::ok;
+  }
+  write_file(flags.report_out, page);
+
+  Document document;
+  document.json = json_header("report", flags);
+  document.json["inputs"] = Json::array();
+  std::size_t events = 0;
+  for (const auto& input : inputs) {
+    document.json["inputs"].push_back({{"path", input.path}, {"verb", input.verb}});
+    if (input.timeline) events += input.timeline->events.size();
+  }
+  document.json["page"] = {{"path", flags.report_out}, {"bytes", page.size()}, {"events", events}};
+  document.answer = fmt::format("{}: {}, {} events{}.", flags.report_out, exact_bytes(page.size()),
+                                with_commas(events),
+                                events == 0 ? " (plan and run write them with --events)" : "");
+  document.json["answer"] = document.answer;
+  emit(document, flags.output, console);
+  return ExitCode::ok;
+}
+
+}  // namespace arenagrad::cli

@@ -1,0 +1,95 @@
+# What of CUDA is here. Sets
+#   ARENAGRAD_CUDA_HEADERS   include folders of the toolkit and cuDNN; empty when they are not here
+#   ARENAGRAD_CUDA_ENABLED   whether the GPU backend is built
+# and, with the latter, the language CUDA and the target arenagrad_cuda_libraries.
+set(ARENAGRAD_CUDA AUTO CACHE STRING "The GPU backend: AUTO (built where nvcc and cuDNN are), ON, OFF")
+set_property(CACHE ARENAGRAD_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(ARENAGRAD_CUDA_ROOT "" CACHE PATH
+    "Where CUDA is: a toolkit's folder, or pip's folder `nvidia` with its folders cu13 and cudnn")
+set(ARENAGRAD_CUDA_ARCHITECTURES "75-real;80-real;86-real;89-real;90" CACHE STRING
+    "GPUs to compile for, as CMAKE_CUDA_ARCHITECTURES; the last one also as PTX, for later ones")
+
+set(_cuda_hints ${ARENAGRAD_CUDA_ROOT} ${ARENAGRAD_CUDA_ROOT}/cu13 $ENV{CUDA_PATH})
+set(_cuda_paths /usr/local/cuda)
+find_path(ARENAGRAD_CUDA_INCLUDE_DIR cuda_runtime_api.h HINTS ${_cuda_hints} PATHS ${_cuda_paths}
+          PATH_SUFFIXES include targets/x86_64-linux/include)
+find_path(ARENAGRAD_CUBLAS_INCLUDE_DIR cublas_v2.h HINTS ${_cuda_hints} PATHS ${_cuda_paths}
+          PATH_SUFFIXES include targets/x86_64-linux/include)
+find_path(ARENAGRAD_NVTX_INCLUDE_DIR nvtx3/nvToolsExt.h HINTS ${_cuda_hints}
+          ${ARENAGRAD_CUDA_ROOT}/nvtx PATHS ${_cuda_paths}
+          PATH_SUFFIXES include targets/x86_64-linux/include)
+mark_as_advanced(ARENAGRAD_CUDA_INCLUDE_DIR ARENAGRAD_CUBLAS_INCLUDE_DIR ARENAGRAD_NVTX_INCLUDE_DIR)
+find_package(CUDNN 9.8 QUIET)
+
+set(ARENAGRAD_CUDA_HEADERS "")
+set(_cuda_missing "")
+foreach(_part ARENAGRAD_CUDA_INCLUDE_DIR ARENAGRAD_CUBLAS_INCLUDE_DIR ARENAGRAD_NVTX_INCLUDE_DIR
+              CUDNN_INCLUDE_DIR)
+  if(${_part})
+    list(APPEND ARENAGRAD_CUDA_HEADERS ${${_part}})
+  else()
+    list(APPEND _cuda_missing ${_part})
+  endif()
+endforeach()
+list(REMOVE_DUPLICATES ARENAGRAD_CUDA_HEADERS)
+if(_cuda_missing)
+  set(ARENAGRAD_CUDA_HEADERS "")
+endif()
+
+set(ARENAGRAD_CUDA_ENABLED OFF)
+if(ARENAGRAD_CUDA)  # AUTO or ON
+  set(_libraries "")
+  foreach(_name cudart_static cublas cublasLt)
+    find_library(ARENAGRAD_${_name}_LIBRARY NAMES ${_name} lib${_name}.so.13 HINTS ${_cuda_hints}
+                 PATHS ${_cuda_paths} PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib)
+    mark_as_advanced(ARENAGRAD_${_name}_LIBRARY)
+    if(ARENAGRAD_${_name}_LIBRARY)
+      list(APPEND _libraries ${ARENAGRAD_${_name}_LIBRARY})
+    else()
+      list(APPEND _cuda_missing lib${_name})
+    endif()
+  endforeach()
+  if(NOT CUDNN_FOUND)
+    list(APPEND _cuda_missing "cuDNN 9.8 or newer")
+  endif()
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES ${ARENAGRAD_CUDA_ARCHITECTURES})
+  endif()
+  if(NOT DEFINED CMAKE_CUDA_COMPILER)
+    find_program(ARENAGRAD_NVCC nvcc HINTS ${_cuda_hints} PATHS ${_cuda_paths} PATH_SUFFIXES bin)
+    mark_as_advanced(ARENAGRAD_NVCC)
+    if(ARENAGRAD_NVCC)
+      set(CMAKE_CUDA_COMPILER ${ARENAGRAD_NVCC})
+    endif()
+  endif()
+  if(NOT _cuda_missing)
+    include(CheckLanguage)
+    check_language(CUDA)
+    if(NOT CMAKE_CUDA_COMPILER)
+      list(APPEND _cuda_missing nvcc)
+    endif()
+  endif()
+  if(NOT _cuda_missing)
+    enable_language(CUDA)
+    # CMake 3.25 does not know that nvcc 13 has C++20.
+    foreach(_kind STANDARD EXTENSION)
+      if(NOT CMAKE_CUDA20_${_kind}_COMPILE_OPTION)
+        set(CMAKE_CUDA20_${_kind}_COMPILE_OPTION -std=c++20)
+      endif()
+    endforeach()
+    set(CMAKE_CUDA_STANDARD 20)
+    find_package(Threads REQUIRED)
+    add_library(arenagrad_cuda_libraries INTERFACE)
+    target_include_directories(arenagrad_cuda_libraries SYSTEM INTERFACE ${ARENAGRAD_CUDA_HEADERS})
+    target_link_libraries(arenagrad_cuda_libraries INTERFACE CUDNN::cudnn ${_libraries}
+                          Threads::Threads ${CMAKE_DL_LIBS} rt)
+    set(ARENAGRAD_CUDA_ENABLED ON)
+    message(STATUS "CUDA: GPU backend for ${CMAKE_CUDA_ARCHITECTURES}, cuDNN ${CUDNN_VERSION}")
+  elseif(ARENAGRAD_CUDA STREQUAL "AUTO")
+    message(STATUS "CUDA: no GPU backend (not found: ${_cuda_missing})")
+  else()
+    message(FATAL_ERROR "ARENAGRAD_CUDA=ON: not found: ${_cuda_missing}; see ARENAGRAD_CUDA_ROOT")
+  endif()
+else()
+  message(STATUS "CUDA: no GPU backend (ARENAGRAD_CUDA=OFF)")
+endif()

@@ -1,0 +1,174 @@
+#include "experiments/fit_help.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "experiments/peak_line.h"
+#include "experiments/sweep.h"
+
+namespace arenagrad {
+namespace {
+
+std::optional<std::size_t> fitting_footprint(const Experiment& experiment) {
+  const auto capacity = experiment.capacity();
+  if (lower_bound(experiment.lifetimes, true) > capacity) return std::nullopt;
+  try {
+    return dry_run(experiment, find_strategy(experiment.settings.strategy), capacity)
+        .totals.footprint;
+  } catch (const OutOfMemory&) {
+    return std::nullopt;
+  }
+}
+
+/// Recorded forwards that a route is planned for; more are only counted.
+constexpr std::int64_t kMostPlanned = 2048;
+
+std::int64_t calls_of(const Section& section) {
+  std::int64_t calls = 0, rounds = 1;
+  for (const auto& instruction : section.code) {
+    switch (instruction.op) {
+      case Instruction::Op::repeat_begin: rounds = instruction.count; break;
+      case Instruction::Op::repeat_end: rounds = 1; break;
+      case Instruction::Op::exec: calls += rounds; break;
+      default: break;
+    }
+  }
+  return calls;
+}
+
+/// Plans and runs dry; fills in the route.
+void look_at(const Model& model, const Settings& settings, Route& route) {
+  const auto& plan = settings.plan;
+  route.passes = forwards(plan);
+  try {
+    const auto experiment = prepare(model, settings);
+    route.kernel_calls = calls_of(experiment.program.step);
+    route.lower_bound = lower_bound(experiment.lifetimes, false);
+    route.footprint = fitting_footprint(experiment);
+    route.fits = route.footprint.has_value();
+  } catch (const ContractError&) {
+    throw;
+  } catch (const Error& error) {
+    route.refused = error.what();
+  }
+}
+
+Route route_of(const Model& model, Settings settings, GradientMode mode, std::int64_t batch,
+               std::int64_t micro_batch) {
+  Route route{.mode = mode, .batch = batch, .micro_batch = std::min(batch, micro_batch)};
+  settings = at_batch(in_mode(settings, mode), batch, micro_batch);
+  if (mode == GradientMode::accumulated_graph && forwards(settings.plan) > kMostPlanned) {
+    route.passes = forwards(settings.plan);
+    route.refused = fmt::format("not looked at: {} recorded forwards", route.passes);
+    return route;
+  }
+  look_at(model, settings, route);
+  return route;
+}
+
+/// The largest micro-batch that fits, at most the batch; 0: none.
+std::int64_t largest_micro_batch(const Model& model, const Settings& settings, std::int64_t batch) {
+  const auto per_step = in_mode(settings, GradientMode::per_step);
+  // The first micro-batch alone bounds the whole: it is a full batch of that size.
+  const auto whole = in_mode(settings, GradientMode::full_batch);
+  return find_largest(
+             batch, 0,
+             {[&](std::int64_t n) { return bound_fits(model, at_batch(whole, n, n)); },
+              [&](std::int64_t n) {
+                return footprint_of(model, at_batch(per_step, batch, n)).footprint.has_value();
+              }})
+      .largest;
+}
+
+Remedy tried(std::string what, const Model& model, Settings settings) {
+  Remedy remedy{std::move(what), false, std::nullopt};
+  remedy.fits = footprint_of(model, settings).footprint.has_value();
+  settings.capacity = kUnlimited;
+  remedy.footprint = footprint_of(model, settings).footprint;
+  return remedy;
+}
+
+void add_smaller_inputs(const Model& model, const FitOptions& options, const Settings& settings,
+                        std::vector<Remedy>& result) {
+  if (!options.sized || model.samples.size() != 1) return;
+  const auto& shape = model.tape.tensor(model.samples.front()).shape;
+  if (shape.rank() != 3 || shape[1] != shape[2]) return;
+  for (auto size = shape[1] / 2; size >= 1; size /= 2) {
+    try {
+      auto remedy = tried(fmt::format("--input {}x{}x{}", shape[0], size, size),
+                          options.sized(size), settings);
+      if (!remedy.footprint) return;  // too small for the network
+      result.push_back(std::move(remedy));
+    } catch (const ContractError&) {
+      throw;
+    } catch (const Error&) {
+      return;
+    }
+    if (result.back().fits) return;
+  }
+}
+
+}  // namespace
+
+bool bound_fits(const Model& model, const Settings& settings) {
+  try {
+    const auto program = plan(model.tape, settings.profile, settings.plan);
+    return rising_bound(program, settings.steps) <= *settings.capacity;
+  } catch (const ShapeError&) {
+    return false;  // beyond 64 bits
+  } catch (const ContractError&) {
+    throw;
+  } catch (const Error&) {
+    return true;
+  }
+}
+
+Attempt footprint_of(const Model& model, const Settings& settings) {
+  try {
+    return {fitting_footprint(prepare(model, settings)), ""};
+  } catch (const ContractError&) {
+    throw;
+  } catch (const Error& error) {
+    return {std::nullopt, error.what()};
+  }
+}
+
+std::vector<Route> routes(const Model& model, const FitOptions& options, const Settings& settings,
+                          std::int64_t batch) {
+  const auto micro = options.micro_batch.value_or(1);
+  const auto largest = largest_micro_batch(model, settings, batch);
+  return {
+      route_of(model, settings, GradientMode::full_batch, batch, batch),
+      route_of(model, settings, GradientMode::accumulated_graph, batch, micro),
+      route_of(model, settings, GradientMode::per_step, batch, std::max<std::int64_t>(1, largest))};
+}
+
+std::vector<Remedy> remedies(const Model& model, const FitOptions& options,
+                             const Settings& settings, const OutOfMemoryReport& report) {
+  std::vector<Remedy> result;
+  const auto variant = [&](std::string what, const auto& change) {
+    auto changed = settings;
+    change(changed);
+    result.push_back(tried(std::move(what), model, changed));
+  };
+  const auto& plan = settings.plan;
+  if (plan.optimizer.states_per_parameter() > 0)
+    variant("--optimizer sgd without momentum: no optimizer state",
+            [](Settings& s) { s.plan.optimizer = {.kind = OptimizerSpec::Kind::sgd}; });
+  if (plan.policy == SavedPolicy::pytorch)
+    variant("--policy lean", [](Settings& s) { s.plan.policy = SavedPolicy::lean; });
+  if (plan.dtype == DType::f64)
+    variant("--dtype f32", [](Settings& s) { s.plan.dtype = DType::f32; });
+  if (plan.batching.micro_batch > 1)
+    variant("--mode per-step --micro-batch 1", [](Settings& s) {
+      s.plan.mode = GradientMode::per_step;
+      s.plan.batching.micro_batch = 1;
+    });
+  for (const auto& other : report.alternatives)
+    if (other.fits) result.push_back({"--strategy " + other.strategy, true, other.footprint});
+  add_smaller_inputs(model, options, settings, result);
+  return result;
+}
+
+}  // namespace arenagrad

@@ -1,0 +1,31 @@
+// Runs the shared bodies on a GPU. The class; its templates are in launch.h, so that whoever uses
+// the backend needs neither CUDA's headers nor its compiler.
+#pragma once
+
+#include <cstdint>
+
+struct CUstream_st;
+
+namespace arenagrad::cuda {
+
+class Executor {
+ public:
+  static constexpr int kStrip = 1;
+
+  /// The stream outlives the executor; everything runs on it, in order.
+  explicit Executor(CUstream_st* stream) : stream_(stream) {}
+
+  /// Throw DeviceError when a launch is refused. Nothing waits.
+  template <class Body>
+  void for_each(std::int64_t n, const Body& body, std::int64_t elements = 1) const;
+  template <class Body>
+  void for_grid(std::int64_t rows, std::int64_t columns, const Body& body,
+                std::int64_t elements = 1) const;
+  template <class Body>
+  void reduce_rows(std::int64_t rows, std::int64_t columns, const Body& body) const;
+
+ private:
+  CUstream_st* stream_;
+};
+
+}  // namespace arenagrad::cuda

@@ -1,0 +1,82 @@
+"""bench/against_minimalloc.py with stand-ins for minimalloc.
+
+usage: against_minimalloc_test.py PLANNERS_BENCH FOLDER   (a folder to write in)
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PROBLEM = ROOT / "tests/data/minimalloc/A.1048576.csv"
+
+# Stacks buffers without reuse: valid where the capacity holds their sum. With WRONG they overlap.
+STAND_IN = """#!{python}
+import csv, sys
+flags = dict(flag.lstrip("-").split("=", 1) for flag in sys.argv[1:])
+rows = list(csv.DictReader(open(flags["input"])))
+top = 0
+with open(flags["output"], "w") as out:
+    out.write("id,lower,upper,size,offset\\n")
+    for row in rows:
+        out.write(",".join([row["id"], row["lower"], row["upper"], row["size"], str(top)]) + "\\n")
+        top += 0 if {wrong} else int(row["size"])
+"""
+SILENT = "#!{python}\n"
+
+
+def stand_in(folder, name, text, **values):
+    program = folder / name
+    program.write_text(text.format(python=sys.executable, **values))
+    program.chmod(0o755)
+    return program
+
+
+def measure(program, bench, *more):
+    command = [sys.executable, ROOT / "bench/against_minimalloc.py", "--minimalloc", program]
+    done = subprocess.run(
+        [*map(str, command), "--planners-bench", bench, *map(str, more)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def expect(condition, *context):
+    if not condition:
+        sys.exit("\n".join(["against_minimalloc_test: failed", *map(str, context)]))
+
+
+def main():
+    bench, folder = sys.argv[1], Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    # Room enough for the stand-in's stack.
+    wide = folder / "wide.100000000.csv"
+    wide.write_text(PROBLEM.read_text())
+    stacker = stand_in(folder, "stacker", STAND_IN, wrong=False)
+    code, out, err = measure(stacker, bench, wide)
+    expect(code == 0, code, out, err)
+    header, line = out.splitlines()
+    expect(header == "file,capacity,minimalloc_seconds,our_seconds,ratio", out)
+    file, capacity, theirs, ours, ratio = line.split(",")
+    expect(file == wide.name and capacity == "100000000", line)
+    expect(float(theirs) > 0 and float(ours) >= 0 and float(ratio) >= 0, line)
+
+    # At the published capacity a stack leaves it, and ours packs.
+    code, out, err = measure(stacker, bench, PROBLEM)
+    expect(code == 1 and "is outside the capacity" in err, code, out, err)
+    silent = stand_in(folder, "silent", SILENT)
+    code, out, err = measure(silent, bench, PROBLEM)
+    file, capacity, theirs, ours, ratio = out.splitlines()[1].split(",")
+    expect(code == 0 and theirs == "unsolved" and ratio == "" and float(ours) >= 0, code, out, err)
+
+    liar = stand_in(folder, "liar", STAND_IN, wrong=True)
+    code, out, err = measure(liar, bench, wide)
+    expect(code == 1 and "overlap" in err, code, out, err)
+    code, out, err = measure(folder / "none", bench, wide)
+    expect(code == 2, code, out, err)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+// `fit` through the command line.
+#include <gtest/gtest.h>
+
+#include "tests/cli/support.h"
+
+namespace arenagrad {
+namespace {
+
+using test::arenagrad;
+using test::contains;
+
+TEST(FitVerb, TheLargestBatchFitsInPlanAndTheNextDoesNot) {
+  const auto json = arenagrad({"fit", "lenet5", "--memory", "16MiB", "--format", "json"}).json();
+  const int largest = json["largest_batch"];
+  const auto code_at = [&](int batch) {
+    return arenagrad({"plan", "lenet5", "--steps", "2", "--capacity", "16MiB", "--batch",
+                      std::to_string(batch)})
+        .code;
+  };
+  EXPECT_GT(largest, 1);
+  EXPECT_EQ(code_at(largest), 0);
+  EXPECT_EQ(code_at(largest + 1), 3);
+  EXPECT_LE(json["footprint_at_largest"], 16 << 20);
+  EXPECT_GT(json["footprint_at_next"], 16 << 20);
+  EXPECT_EQ(json["fits"].back().back(), largest);
+  EXPECT_EQ(json["examined"].back(), json["bound"]);
+  EXPECT_TRUE(json["proven"].is_null());
+  EXPECT_TRUE(json["error"].is_null());
+}
+
+/// A convolution's scratch falls where the batch is cut into other pieces: 4 fail where 5 run.
+TEST(FitVerb, FindsALargerBatchThatFitsAboveASmallerOneThatDoesNot) {
+  const auto json = arenagrad({"fit", "lenet5", "--memory", "2600KiB", "--format", "json"}).json();
+  EXPECT_EQ(json["fits"], nlohmann::json::parse("[[1, 3], [5, 6], [9, 9]]"));
+  EXPECT_EQ(json["examined"], nlohmann::json::parse("[1, 47]"));
+  EXPECT_EQ(json["largest_batch"], 9);
+}
+
+TEST(FitVerb, NamesTheForumsFormulasAndTheirSource) {
+  const auto json = arenagrad({"fit", "alexnet", "--memory", "6GiB", "--format", "json"}).json();
+  ASSERT_EQ(json["formulas"].size(), 5u);
+  for (const auto& formula : json["formulas"]) {
+    EXPECT_FALSE(formula["claims"].get<std::string>().empty());
+    EXPECT_TRUE(contains(formula["source"], "stackoverflow.com"));
+    EXPECT_NEAR(formula["times_largest"].get<double>(),
+                formula["batch"].get<double>() / json["largest_batch"].get<double>(), 1e-12);
+  }
+}
+
+TEST(FitVerb, ProvesIt) {
+  const auto result = arenagrad(
+      {"fit", "lenet5", "--memory", "2MiB", "--prove", "--threads", "1", "--format", "json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  const auto proven = result.json()["proven"];
+  EXPECT_EQ(proven["ran"], true);
+  EXPECT_EQ(proven["planned_equals_observed"], true);
+  EXPECT_EQ(proven["next_refused"], true);
+  EXPECT_TRUE(contains(proven["message"], "out of memory"));
+}
+
+TEST(FitVerb, WhatNeverFitsEndsWithThreeAndAReason) {
+  const auto result = arenagrad({"fit", "resnet18", "--memory", "64MiB", "--format", "json"});
+  EXPECT_EQ(result.code, 3);
+  EXPECT_TRUE(result.err.starts_with("error: no batch of resnet18 fits in 64.00 MiB"))
+      << result.err;
+  const auto json = result.json();
+  EXPECT_EQ(json["largest_batch"], 0);
+  EXPECT_EQ(json["error"]["kind"], "out_of_memory");
+  EXPECT_FALSE(json["remedies"].empty());
+}
+
+TEST(FitVerb, PerStepIsBoundedByTheBatchAskedFor) {
+  const auto json = arenagrad({"fit", "lenet5", "--memory", "4MiB", "--mode", "per-step", "--max",
+                               "1000", "--format", "json"})
+                        .json();
+  EXPECT_EQ(json["largest_batch"], 1000);
+  EXPECT_EQ(json["stopped_by_max"], true);
+  EXPECT_EQ(json["mode"], "per-step");
+}
+
+TEST(FitVerb, TwoAnswersAreTheSame) {
+  const auto answer = [] { return arenagrad({"fit", "lenet5", "--memory", "8MiB"}).out; };
+  EXPECT_EQ(answer(), answer());
+}
+
+TEST(FitVerb, RefusesWhatMakesNoSense) {
+  const struct {
+    std::vector<std::string> flags;
+    const char* message;
+  } cases[] = {
+      {{}, "--memory: expected a size such as 6GiB, got none"},
+      {{"--memory", "much"}, "--memory: expected a size such as 6GiB"},
+      {{"--memory", "6GiB", "--capacity", "6GiB"}, "--memory: expected it or --capacity, got both"},
+      {{"--memory", "6GiB", "--reserve", "7GiB"}, "--reserve: expected less than the memory"},
+      {{"--memory", "6GiB", "--max", "0"}, "--max: expected a whole number of at least 1"},
+      {{"--memory", "6GiB", "--max", "9000000000000000000"}, "--max: expected at most"},
+      {{"--memory", "6GiB", "--budget", "-1"}, "--budget: expected a number of at least 0"},
+  };
+  for (const auto& one : cases) {
+    auto words = one.flags;
+    words.insert(words.begin(), {"fit", "lenet5"});
+    const auto result = arenagrad(words);
+    EXPECT_EQ(result.code, 2) << one.message;
+    EXPECT_TRUE(contains(result.err, one.message)) << result.err;
+  }
+}
+
+}  // namespace
+}  // namespace arenagrad

@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include "cli/report/assets.h"
+#include "cli/report/html.h"
+#include "tests/cli/support.h"
+
+namespace arenagrad::test {
+namespace {
+
+using cli::Json;
+
+class Report : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (cli::kDygraphsScript.empty()) GTEST_SKIP() << "built without dygraphs";
+  }
+
+  std::string made(const std::string& name, std::vector<std::string> arguments) {
+    const auto path = folder_.path(name);
+    arguments.insert(arguments.end(), {"--json", path, "--quiet"});
+    EXPECT_EQ(arenagrad(arguments).code, 0);
+    return path;
+  }
+  std::string page(std::vector<std::string> inputs) {
+    inputs.insert(inputs.begin(), "report");
+    inputs.insert(inputs.end(), {"-o", "-"});
+    const auto outcome = arenagrad(inputs);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.out;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Report, HasAllOfARunAndLoadsNothing) {
+  const auto run = made("run.json", {"run", "lenet5", "--batch", "2", "--events"});
+  const auto html = page({run});
+  for (const char* part :
+       {"default-src 'none'", "Memory over time", "Where buffers lie", "Which layers hold it",
+        "Where the bytes go", "class=\"still\"", "conv2 workspace", "Dan Vanderkam"})
+    EXPECT_TRUE(contains(html, part)) << part;
+  for (const char* part : {"sourceMappingURL", " src=", "@import", "What if?"})
+    EXPECT_FALSE(contains(html, part)) << part;
+  // The document is in it as it is.
+  const std::string begin = "class=\"document\">";
+  const auto from = html.find(begin) + begin.size();
+  EXPECT_EQ(Json::parse(html.substr(from, html.find("</script>", from) - from)),
+            Json::parse(read_file(run)));
+}
+
+TEST_F(Report, ExplainsTheDifferenceOfTwoRuns) {
+  const auto a = made("a.json", {"plan", "lenet5", "--batch", "4", "--events"});
+  const auto b = made("b.json", {"plan", "lenet5", "--batch", "6", "--events"});
+  const auto html = page({a, b});
+  const auto peak = [](const std::string& path) {
+    return Json::parse(read_file(path))["bytes"]["peak_requested"].get<std::int64_t>();
+  };
+  EXPECT_TRUE(contains(html, "what makes the difference"));
+  EXPECT_TRUE(contains(html, cli::shown(cli::Bytes{static_cast<std::size_t>(peak(b) - peak(a))})));
+  EXPECT_TRUE(contains(html, "settings that differ"));
+}
+
+TEST_F(Report, HasSweepsComparisonsAndSummaries) {
+  const auto html =
+      page({made("s.json", {"sweep", "lenet5", "--batches", "1:4"}),
+            made("c.json", {"compare", "lenet5", "--batch", "2", "--reference", "none"}),
+            made("l.json", {"summary", "lenet5"}), made("p.json", {"plan", "lenet5"})});
+  for (const char* part : {"Bytes against the batch", "What if?", "Ways to the same gradient",
+                           "Layer by layer", "Where the bytes go"})
+    EXPECT_TRUE(contains(html, part)) << part;
+}
+
+TEST_F(Report, WritesAFileAndSaysSo) {
+  const auto plan = made("p.json", {"plan", "lenet5", "--events"});
+  const auto out = folder_.path("report.html");
+  const auto json = arenagrad({"report", plan, "-o", out, "--json", "-"}).json();
+  EXPECT_EQ(json["schema"], "arenagrad.report/1");
+  EXPECT_EQ(json["page"]["bytes"], read_file(out).size());
+  EXPECT_EQ(json["inputs"][0]["verb"], "plan");
+}
+
+TEST_F(Report, RefusesOtherFiles) {
+  const auto file = [&](const std::string& text) { return folder_.write("x.json", text); };
+  const auto refused = [&](const std::string& path, const std::string& why) {
+    const auto outcome = arenagrad({"report", path, "-o", "-"});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_TRUE(contains(outcome.err, why)) << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, path)) << outcome.err;
+  };
+  refused(folder_.path("none.json"), "expected a file");
+  refused(file("no json"), "expected JSON");
+  refused(file("{}"), "expected a schema");
+  refused(file("[]"), "expected a schema");
+  refused(file(R"({"schema": "arenagrad.models/1"})"), "expected JSON of plan, run");
+  refused(file(R"({"schema": "arenagrad.run/1", "timeline": {}})"), "timeline");
+  refused(file(R"({"schema": "arenagrad.run/1", "bytes": {}})"), "by_category_at_peak");
+  EXPECT_EQ(arenagrad({"report", "x.json"}).code, 2);  // no -o
+}
+
+TEST(ReportHtml, TextCannotBecomeMarkup) {
+  EXPECT_EQ(cli::escaped("<a b=\"c\" d='e'>&"), "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;");
+  const auto data = cli::script_data(Json{{"name", "</script><!--\xff"}});
+  EXPECT_FALSE(contains(data, "<"));
+  EXPECT_EQ(Json::parse(data)["name"], "</script><!--\xef\xbf\xbd");
+}
+
+}  // namespace
+}  // namespace arenagrad::test

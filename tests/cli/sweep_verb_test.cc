@@ -1,0 +1,150 @@
+// `sweep` through the command line.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <numeric>
+
+#include "tests/cli/support.h"
+
+namespace arenagrad {
+namespace {
+
+using test::arenagrad;
+using test::contains;
+
+TEST(SweepVerb, PointsAreWhatPlanSays) {
+  const auto sweep = arenagrad({"sweep", "lenet5", "--batches", "2:6:2", "--modes",
+                                "full-batch,per-step", "--steps", "1", "--format", "json"});
+  ASSERT_EQ(sweep.code, 0) << sweep.err;
+  const auto json = sweep.json();
+  ASSERT_EQ(json["points"].size(), 6u);
+  for (const auto& point : json["points"]) {
+    const auto plan = arenagrad({"plan", "lenet5", "--batch", std::to_string(int(point["batch"])),
+                                 "--mode", point["mode"], "--format", "json"})
+                          .json();
+    for (const auto* key : {"by_category_at_peak", "peak_requested", "peak_granted", "footprint",
+                            "reserved", "saved", "saved_per_sample", "saved_fixed"})
+      EXPECT_EQ(point["bytes"][key], plan["bytes"][key]) << key;
+  }
+}
+
+TEST(SweepVerb, DecompositionAddsUp) {
+  const auto json = arenagrad({"sweep", "lenet5", "--batches", "1:40", "--format", "json"}).json();
+  const auto& d = json["decomposition"]["full-batch"];
+  const auto sum = [](const nlohmann::json& by_category) {
+    std::int64_t total = 0;
+    for (const auto& bytes : by_category) total += bytes.get<std::int64_t>();
+    return total;
+  };
+  const auto& last = json["points"].back();
+  EXPECT_EQ(sum(d["fixed"]) + 40 * sum(d["per_sample"]) + sum(d["per_forward"]),
+            last["bytes"]["peak_requested"].get<std::int64_t>());
+  EXPECT_EQ(d["pieces"].front()["from"], 1);
+  EXPECT_EQ(d["pieces"].back()["to"], 40);
+  EXPECT_LE(d["valid_from"], d["pieces"].back()["from"]);
+  EXPECT_TRUE(json["formula"].is_null());
+}
+
+TEST(SweepVerb, AnswersInASentenceWithTheWordsOfTheForum) {
+  const auto result = arenagrad({"sweep", "resnet18", "--batches", "4,8,16"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_TRUE(contains(result.out, " x batch/8")) << result.out;
+  EXPECT_TRUE(contains(result.out, "activations outgrow parameters")) << result.out;
+}
+
+TEST(SweepVerb, ImageSizesInsteadOfBatches) {
+  const auto result = arenagrad(
+      {"sweep", "resnet18", "--inputs", "32,64", "--batch", "2", "--eval", "--format", "json"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const auto json = result.json();
+  ASSERT_EQ(json["points"].size(), 2u);
+  EXPECT_EQ(json["points"][1]["input"], "3x64x64");
+  EXPECT_LT(json["points"][0]["bytes"]["peak_requested"],
+            json["points"][1]["bytes"]["peak_requested"]);
+  EXPECT_TRUE(json["decomposition"].empty());
+}
+
+TEST(SweepVerb, RealRunsHaveThePlannedLedger) {
+  const auto json = arenagrad({"sweep", "lenet5", "--batches", "1,3", "--real", "--threads", "1",
+                               "--format", "json"})
+                        .json();
+  EXPECT_EQ(json["backend"], "cpu");
+  for (const auto& point : json["points"])
+    EXPECT_EQ(point["real"]["planned_equals_observed"], true);
+}
+
+TEST(SweepVerb, ShowsProgressOnATerminalAlone) {
+  const std::vector<std::string> words{"sweep", "lenet5", "--batches", "1:3"};
+  EXPECT_TRUE(contains(arenagrad(words, {.terminal = true}).err, "2 of 3 points"));
+  EXPECT_EQ(arenagrad(words).err, "");
+}
+
+TEST(SweepVerb, FormulasAreTextAndLatex) {
+  const auto text = arenagrad({"sweep", "lenet5", "--batches", "9", "--formula", "text"});
+  EXPECT_TRUE(contains(text.out, "batch 9: ")) << text.out;
+  EXPECT_TRUE(contains(text.out, " x batch")) << text.out;
+  EXPECT_TRUE(contains(text.out, "  activation: ")) << text.out;
+  const auto latex = arenagrad({"sweep", "lenet5", "--batches", "9", "--formula", "latex"});
+  EXPECT_TRUE(latex.out.starts_with("M(N) = \\begin{cases}\n")) << latex.out;
+  EXPECT_TRUE(contains(latex.out, "\\,N & N = 9 \\\\\n\\end{cases}\n")) << latex.out;
+}
+
+/// What a program prints; nothing when it can't be run.
+std::string printed(const std::string& command) {
+  std::string text;
+  if (FILE* pipe = popen(command.c_str(), "r")) {
+    char buffer[256];
+    while (std::fgets(buffer, sizeof buffer, pipe)) text += buffer;
+    pclose(pipe);
+  }
+  return text;
+}
+
+TEST(SweepVerb, TheScriptComputesWhatPlanSays) {
+  if (printed("node --version 2>/dev/null").empty()) GTEST_SKIP() << "no node to run it with";
+  const test::TemporaryFolder folder;
+  auto script = arenagrad({"sweep", "lenet5", "--batches", "1:12", "--modes",
+                           "full-batch,accumulated-graph", "--formula", "js"})
+                    .out;
+  for (const auto* function : {"peakFullBatch", "peakAccumulatedGraph"})
+    for (int batch = 1; batch <= 12; ++batch)
+      script += std::string("console.log(String(") + function + "(" + std::to_string(batch) +
+                ").total));\n";
+  const auto path = folder.write("peak.js", script);
+  const auto plans = arenagrad({"sweep", "lenet5", "--batches", "1:12", "--modes",
+                                "full-batch,accumulated-graph", "--format", "json"})
+                         .json();
+  std::string expected;
+  for (const auto& point : plans["points"])
+    expected += std::to_string(point["bytes"]["peak_requested"].get<std::int64_t>()) + "\n";
+  EXPECT_EQ(printed("node " + path), expected);
+}
+
+TEST(SweepVerb, RefusesWhatMakesNoSense) {
+  const struct {
+    std::vector<std::string> flags;
+    const char* message;
+  } cases[] = {
+      {{"--batches", "5:1"}, "--batches: expected A:B, A:B:STEP or a list such as 1,2,4"},
+      {{"--batches", "1:9:0"}, "--batches: expected A:B"},
+      {{"--batches", "4,2"}, "--batches: expected A:B"},
+      {{"--batches", "1:2:3:4"}, "--batches: expected A:B"},
+      {{"--batches", "1:99999999"}, "--batches: expected at most 65536 values"},
+      {{"--batch", "3"}, "--batch: expected --batches"},
+      {{"--inputs", "3", "--batches", "3"}, "--inputs: expected --batch"},
+      {{"--inputs", "28", "--formula", "js"}, "--formula: expected --batches"},
+      {{"--formula", "c"}, "--formula: expected one of text, latex, js, got 'c'"},
+      {{"--modes", "fast"}, "--modes: expected one of"},
+      {{"--mode", "per-step"}, "unknown flag '--mode' (did you mean '--modes'?)"},
+  };
+  for (const auto& one : cases) {
+    auto words = one.flags;
+    words.insert(words.begin(), {"sweep", "lenet5"});
+    const auto result = arenagrad(words);
+    EXPECT_EQ(result.code, 2) << one.message;
+    EXPECT_TRUE(contains(result.err, one.message)) << result.err;
+  }
+}
+
+}  // namespace
+}  // namespace arenagrad

@@ -1,0 +1,29 @@
+// The shared bodies have the same bits on a GPU as on the processor.
+#include <gtest/gtest.h>
+
+#include "kernels/cpu/backend.h"
+#include "tests/cuda/shared_gpu.h"
+#include "tests/kernels/operations.h"
+
+namespace arenagrad::cuda_test {
+namespace {
+
+template <class T>
+class CudaBodies : public ::testing::Test {};
+using Floats = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(CudaBodies, Floats);
+
+TYPED_TEST(CudaBodies, HaveTheProcessorsBits) {
+  if (const auto why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
+  cpu_test::Operations<TypeParam> operations;
+  CpuBackend cpu(1);
+  StagedBackend gpu([] { return shared_gpu().open(); });
+  for (const cpu_test::Operation& operation : operations.all()) {
+    const auto want = operations.bytes_after(operation, cpu);
+    EXPECT_TRUE(cpu_test::same_bits(operations.bytes_after(operation, gpu), want))
+        << operation.name;
+  }
+}
+
+}  // namespace
+}  // namespace arenagrad::cuda_test

@@ -1,0 +1,139 @@
+// Whole training runs on the emulated GPU: against the processor, the plan and themselves.
+#include "tests/cuda/training.h"
+
+#include <cmath>
+
+#include "experiments/recorder.h"
+
+namespace arenagrad::cuda_test {
+namespace {
+
+using EmulatedTraining = OnEmulatedGpu;
+
+void expect_close(const std::vector<double>& got, const std::vector<double>& want, double limit) {
+  ASSERT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < got.size(); ++i)
+    EXPECT_NEAR(got[i], want[i], limit * std::abs(want[i])) << "step " << i;
+}
+
+/// Losses and gradients within rounding of the processor's; the books in order.
+void expect_the_processors(const Model& model, const Settings& settings, double limit) {
+  Recorder on_cpu, on_gpu;
+  RunOptions options;
+  options.observer = &on_cpu;
+  const auto cpu = run_real(model, settings, options);
+  options.observer = &on_gpu;
+  const auto gpu = train_on_gpu(model, settings, options);
+  EXPECT_EQ(gpu.measurement.backend, "cuda");
+  EXPECT_TRUE(gpu.measurement.planned_equals_observed == true);
+  EXPECT_TRUE(gpu.measurement.balanced);
+  EXPECT_EQ(gpu.measurement.bytes.context, emulated_cuda::machine().options().context);
+  expect_close(gpu.measurement.losses, cpu.measurement.losses, limit);
+  const Difference gradients = difference(on_cpu.gradients(), on_gpu.gradients());
+  EXPECT_TRUE(gradients.finite);
+  EXPECT_LE(gradients.rel_l2, limit) << gradients.worst_parameter;
+  EXPECT_LE(difference(on_cpu.states(), on_gpu.states()).rel_l2, limit);
+}
+
+TEST_F(EmulatedTraining, IsTheProcessors) {
+  for (const bool batch_norm : {false, true})
+    for (const GradientMode mode : kModes)
+      for (const DType dtype : {DType::f32, DType::f64}) {
+        SCOPED_TRACE(std::string(name(mode)) + (batch_norm ? " with batch norm " : " ") +
+                     std::string(name(dtype)));
+        Settings settings = training_settings(mode);
+        settings.plan.dtype = dtype;
+        expect_the_processors(test::small_net(batch_norm), settings,
+                              dtype == DType::f32 ? 2e-5 : 1e-11);
+      }
+}
+
+TEST_F(EmulatedTraining, ResNet20IsTheProcessors) {
+  const Model model = load_model("resnet20_cifar");
+  for (const GradientMode mode : kModes) {
+    SCOPED_TRACE(name(mode));
+    Settings settings = training_settings(mode);
+    settings.plan.batching = {2, 1};
+    settings.steps = 1;
+    settings.plan.dtype = DType::f64;  // in f32 rounding alone switches some relu of so many
+    expect_the_processors(model, settings, 1e-9);
+  }
+}
+
+TEST_F(EmulatedTraining, NewMemoryMayHoldAnything) {
+  for (const GradientMode mode : kModes) {
+    start_on({.fill = 0xFF});
+    const auto nans = train_on_gpu(test::small_net(true), training_settings(mode));
+    start_on({.fill = 0x00});
+    const auto zeros = train_on_gpu(test::small_net(true), training_settings(mode));
+    EXPECT_EQ(nans.measurement.losses, zeros.measurement.losses) << name(mode);
+  }
+}
+
+TEST_F(EmulatedTraining, QueuedWorkMayRunLate) {
+  for (const GradientMode mode : kModes) {
+    start_on({});
+    const auto at_once = train_on_gpu(test::small_net(true), training_settings(mode));
+    start_on({.deferred = true});
+    const auto late = train_on_gpu(test::small_net(true), training_settings(mode));
+    EXPECT_EQ(at_once.measurement.losses, late.measurement.losses) << name(mode);
+    EXPECT_EQ(complaints(), std::vector<std::string>{});
+  }
+}
+
+/// Also those that map the same memory at two places, or give some back between two kernels.
+TEST_F(EmulatedTraining, EveryStrategyGetsItsMemory) {
+  const Model model = test::small_net(true);
+  std::vector<double> losses;
+  for (const StrategyInfo& strategy : strategies())
+    for (const bool deferred : {false, true}) {
+      SCOPED_TRACE(strategy.name);
+      start_on({.deferred = deferred});
+      Settings settings = training_settings(GradientMode::accumulated_graph);
+      settings.strategy = strategy.name;
+      const auto run = train_on_gpu(model, settings);
+      EXPECT_TRUE(run.measurement.planned_equals_observed == true);
+      if (losses.empty()) losses = run.measurement.losses;
+      EXPECT_EQ(run.measurement.losses, losses) << "placement changes a result";
+    }
+}
+
+TEST_F(EmulatedTraining, AFixedArenaIsTheSame) {
+  const auto growing = train_on_gpu(test::small_net(true), training_settings(kModes[0]));
+  RunOptions options;
+  options.arena = ArenaKind::fixed;
+  const auto fixed = train_on_gpu(test::small_net(true), training_settings(kModes[0]), options);
+  EXPECT_TRUE(fixed.measurement.planned_equals_observed == true);
+  EXPECT_TRUE(fixed.observed == growing.observed);
+  EXPECT_EQ(fixed.measurement.losses, growing.measurement.losses);
+}
+
+/// Device memory in use after each step.
+class MemoryWatch final : public Observer {
+ public:
+  void after_step(std::int64_t, double, RunAccess&) override {
+    in_use.push_back(emulated_cuda::machine().in_use());
+  }
+  std::vector<std::size_t> in_use;
+};
+
+TEST_F(EmulatedTraining, NothingButTheArenaIsAllocated) {
+  for (const ArenaKind kind : {ArenaKind::growing, ArenaKind::fixed}) {
+    MemoryWatch watch;
+    RunOptions options;
+    options.arena = kind;
+    options.observer = &watch;
+    const auto run = train_on_gpu(test::small_net(true), training_settings(kModes[0]), options);
+    EXPECT_EQ(watch.in_use, std::vector<std::size_t>(3, run.measurement.bytes.reserved));
+  }
+}
+
+TEST_F(EmulatedTraining, ASmallGpuIsRefusedBeforehand) {
+  start_on({.memory = std::size_t{65} << 20});  // 1 MiB beside the context
+  Settings settings = training_settings(kModes[0]);
+  settings.capacity = std::size_t{1} << 30;
+  EXPECT_THROW(train_on_gpu(test::small_net(true), settings), Error);
+}
+
+}  // namespace
+}  // namespace arenagrad::cuda_test
