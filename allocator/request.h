@@ -40,8 +40,8 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// The capacity of a device without a limit: 1 EiB, far more than any machine has, so that a dry run
-/// tells the need of any batch; small enough that sums of a few of them are exact.
+/// The capacity of a device without a limit: 1 EiB, far more than any machine has, so that a dry
+/// run tells the need of any batch; small enough that sums of a few of them are exact.
 inline constexpr std::size_t kUnlimited = std::size_t{1} << 60;
 
 }  // namespace arenagrad

@@ -91,15 +91,17 @@ Cell worst(const Difference& difference) {
 
 Table modes_table(const Comparison& comparison) {
   Table table{"modes", {{"", "quantity"}}, {}, {}};
-  bool all_fit = true;
+  bool all_ran = true;
   for (const auto& mode : comparison.modes) {
     table.columns.push_back({std::string(name(mode.mode)), std::string(name(mode.mode)), true});
-    all_fit = all_fit && mode.measurement.has_value();
+    all_ran = all_ran && mode.measurement.has_value();
   }
-  if (!all_fit) {
+  if (!all_ran) {
     std::vector<Cell> row{Label{"ran", "ran"}};
     for (const auto& mode : comparison.modes)
-      row.push_back(std::string(mode.measurement ? "yes" : "does not fit"));
+      row.push_back(std::string(mode.measurement ? "yes"
+                                : mode.refused   ? "refused"
+                                                 : "does not fit"));
     table.rows.push_back(std::move(row));
   }
   for (const auto& quantity : quantities()) {

@@ -5,6 +5,7 @@
 
 #include "allocator/strategy.h"
 #include "allocator/traces/formats.h"
+#include "cli/gnuplot.h"
 #include "cli/parse.h"
 
 namespace arenagrad::cli {
@@ -122,6 +123,18 @@ void add_output_flags(CLI::App& command, Flags& flags) {
           "also write JSON to a file; with - stdout is JSON and nothing else")
       ->type_name("FILE|-")
       ->group(group);
+  const auto verb = command.get_name();
+  if (verb == "sweep" || verb == "compare" || verb == "allocators")
+    command
+        .add_option_function<std::string>(
+            "--plot",
+            [&flags](const std::string& path) {
+              check_plot(path);
+              flags.output.plot = path;
+            },
+            "also draw a picture with gnuplot; FILE.gp: its commands and data instead")
+        ->type_name("FILE.svg")
+        ->group(group);
   add_switch(command, group, "--quiet", "no notes and no progress on stderr", flags.output.quiet);
 }
 
@@ -176,6 +189,14 @@ void add_report_flags(CLI::App& command, Flags& flags) {
                   "JSON of plan, run, compare, sweep or summary; two runs are compared")
       ->required()
       ->type_name("");
+  add(command, "Report", "--what-if", "SPEC",
+      "add a panel that tells the peak of this model for any batch, mode, policy and optimizer",
+      flags.spec, [](const std::string&, const std::string& text) { return text; });
+  add(command, "Report", "--batches", "A:B[:STEP]",
+      "with --what-if: the batches to plan (default 1:32); between and beyond them by formula",
+      flags.batches.batches, parse_range);
+  add(command, "Report", "--inputs", "A:B[:STEP]", "with --what-if: heights of square images",
+      flags.batches.inputs, parse_range);
   command.add_option("-o,--output", flags.report_out, "the page to write, or - for stdout")
       ->required()
       ->type_name("FILE.html")

@@ -37,8 +37,8 @@ struct Flags {
   std::string trace;                                      // file to record to; plan and run
   std::string trace_in, trace_out, trace_from, trace_to;  // of the verb trace: files and formats
   std::optional<std::int64_t> trace_device;
-  bool no_offsets = false;        // trace: the requests alone
-  std::vector<std::string> report_in;                     // files of JSON; report
+  bool no_offsets = false;             // trace: the requests alone
+  std::vector<std::string> report_in;  // files of JSON; report
   std::string report_out;
   std::vector<std::string> only;  // strategies; allocators
   std::optional<double> budget;   // seconds; allocators, fit

@@ -1,5 +1,7 @@
 #include "cli/output.h"
 
+#include "cli/gnuplot.h"
+
 namespace arenagrad::cli {
 namespace {
 
@@ -24,9 +26,17 @@ void emit(const Document& document, const OutputFlags& flags, const Console& con
   const auto json =
       wants_json ? document.json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : "";
   if (flags.json && *flags.json != "-") write_file(*flags.json, json);
-  if (flags.json_on_stdout()) return console.out.write(json);
-  if (flags.format == Format::csv) note(document.answer, flags, console);
-  console.out.write(text_of(document, flags.format, console.out_colour));
+  if (flags.json_on_stdout()) {
+    console.out.write(json);
+  } else {
+    if (flags.format == Format::csv) note(document.answer, flags, console);
+    console.out.write(text_of(document, flags.format, console.out_colour));
+  }
+  if (!flags.plot) return;
+  if (document.plot)
+    write_plot(*flags.plot, gnuplot_script(*document.plot), document.plot->title);
+  else
+    note(*flags.plot + " is not written: there is nothing to draw", flags, console);
 }
 
 void emit_failure(const Document& document, const OutputFlags& flags, const Console& console) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/plot.h"
 #include "cli/sink.h"
 #include "cli/table.h"
 
@@ -21,6 +22,7 @@ enum class Format : std::uint8_t { table, markdown, csv, json };
 struct OutputFlags {
   Format format = Format::table;
   std::optional<std::string> json;  // a file to write the JSON to as well; "-": stdout, alone
+  std::optional<std::string> plot;  // a picture to draw as well, .svg or .gp
   bool quiet = false;
 
   bool json_on_stdout() const { return format == Format::json || json == "-"; }
@@ -31,6 +33,7 @@ struct Document {
   Json json;
   std::vector<Table> tables;
   std::string answer;
+  std::optional<Plot> plot;  // what --plot draws, where the verb has it
 };
 
 /// The program's surroundings.
@@ -45,7 +48,8 @@ struct Console {
 
 /// Writes the file of --json first, so that a pipe closed early does not lose it, then stdout.
 /// Formats: table and md end with the answer; csv has the tables one after the other with an empty
-/// line between, and the answer goes to stderr; json is one document.
+/// line between, and the answer goes to stderr; json is one document. The picture of --plot comes
+/// last: a gnuplot that fails takes no result away.
 void emit(const Document& document, const OutputFlags& flags, const Console& console);
 
 /// A result that is a failure: "error: ANSWER" on stderr, then the document as `emit` does. Where

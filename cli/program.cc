@@ -88,7 +88,8 @@ constexpr Verb kVerbs[] = {
      "  arenagrad run resnet18 --batch 8 --events --json run.json\n"
      "  arenagrad report run.json -o report.html\n"
      "  arenagrad report a.json b.json -o difference.html         two runs, and why they differ\n"
-     "  arenagrad report run.json sweep.json compare.json -o all.html\n",
+     "  arenagrad report run.json sweep.json compare.json -o all.html\n"
+     "  arenagrad report run.json --what-if resnet18 -o report.html\n",
      add_report_flags, report},
 };
 

@@ -49,8 +49,8 @@ Recorded::Recorded(const Flags& flags)
     : format_(flags.trace.empty() ? nullptr : &format_to_write("--trace", flags.trace)),
       events_(flags.events) {}
 
-void Recorded::put(Json& document, const Experiment& experiment) const {
-  document["timeline"] = events_ ? to_json(record_timeline(experiment, log_)) : Json(nullptr);
+Json Recorded::timeline(const Experiment& experiment) const {
+  return events_ ? to_json(record_timeline(experiment, log_)) : Json(nullptr);
 }
 
 void Recorded::write(const Experiment& experiment, const Flags& flags,

@@ -44,8 +44,8 @@ class Recorded {
   std::vector<Event>* log() { return format_ || events_ ? &log_ : nullptr; }
   /// Writes the file of --trace, if given, and says so in a note.
   void write(const Experiment& experiment, const Flags& flags, const Console& console) const;
-  /// Puts the timeline of --events into a document; null without the flag.
-  void put(Json& document, const Experiment& experiment) const;
+  /// The timeline of --events; null without the flag.
+  Json timeline(const Experiment& experiment) const;
 
  private:
   const TraceFormat* format_ = nullptr;

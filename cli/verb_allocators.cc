@@ -5,6 +5,7 @@
 #include "cli/tables.h"
 #include "cli/to_json.h"
 #include "cli/trace_file.h"
+#include "cli/verb_plots.h"
 #include "cli/verbs.h"
 #include "experiments/lab.h"
 
@@ -216,6 +217,7 @@ ExitCode allocators(const Flags& flags, const Console& console) {
                     fitting.empty() ? "none" : fitting);
   }
   document.json["answer"] = document.answer;
+  document.plot = lab_plot(report);
   emit(document, flags.output, console);
   return ExitCode::ok;
 }

@@ -6,6 +6,7 @@
 #include "allocator/units.h"
 #include "cli/tables.h"
 #include "cli/to_json.h"
+#include "cli/verb_plots.h"
 #include "cli/verbs.h"
 
 namespace arenagrad::cli {
@@ -26,7 +27,7 @@ std::string verdicts(const Comparison& comparison) {
   double apart = 0;
   std::vector<std::string> words;
   for (const auto& pair : pairs) {
-    apart = std::max(apart, pair.gradient.rel_l2);
+    if (pair.same_computation) apart = std::max(apart, pair.gradient.rel_l2);
     words.push_back(fmt::format("{} and {} are {}", name(pair.a), name(pair.b),
                                 text(pair.verdict, pair.flips)));
   }
@@ -121,6 +122,7 @@ Document document_of(const Comparison& comparison, const Model& model, const Fla
                                 batching.batch, batching.micro_batch, verdicts(comparison),
                                 least_memory(comparison), closest(comparison));
   json["answer"] = document.answer;
+  document.plot = compare_plot(comparison, model.name);
   return document;
 }
 

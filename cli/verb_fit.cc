@@ -31,6 +31,7 @@ FitOptions options_of(const Flags& flags, const Model& model, const Console& con
                                  exact_bytes(options.memory), exact_bytes(options.reserve)));
   options.micro_batch = flags.micro_batch;
   options.most = flags.batches.most;
+  options.most_was_asked = flags.batches.most != BatchFlags{}.most;
   options.effective = flags.batch;
   options.prove = flags.batches.prove;
   options.budget = flags.budget;

@@ -44,7 +44,7 @@ ExitCode plan(const Flags& flags, const Console& console) {
     Document document;
     document.json = json_header("plan", flags, model, m.backend);
     put(document.json, m);
-    recorded.put(document.json, dry.experiment);
+    document.json["timeline"] = recorded.timeline(dry.experiment);
     document.tables = {settings_table(m), bytes_table(m),
                        category_table(m.bytes.by_category_at_peak, "at the peak, by category"),
                        top_table(m.top, "at the peak")};
@@ -54,8 +54,10 @@ ExitCode plan(const Flags& flags, const Console& console) {
     emit(document, flags.output, console);
     return m.balanced ? ExitCode::ok : ExitCode::check_failed;
   } catch (const DoesNotFit& error) {
-    recorded.write(prepare(model, settings), flags, console);
-    return emit_out_of_memory("plan", error.report, model, flags, console);
+    const auto experiment = prepare(model, settings);
+    recorded.write(experiment, flags, console);
+    return emit_out_of_memory("plan", error.report, recorded.timeline(experiment), model, flags,
+                              console);
   }
 }
 

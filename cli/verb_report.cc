@@ -3,6 +3,7 @@
 #include "allocator/units.h"
 #include "cli/report/assets.h"
 #include "cli/report/page.h"
+#include "cli/report/what_if_plans.h"
 #include "cli/to_json.h"
 #include "cli/verbs.h"
 
@@ -15,9 +16,11 @@ ExitCode report(const Flags& flags, const Console& console) {
         "and build again");
   if (flags.report_out == "-" && flags.output.json_on_stdout())
     throw Error("-o: expected a file, as JSON goes to stdout, got -");
+  if (flags.spec.empty() && !(flags.batches.batches.empty() && flags.batches.inputs.empty()))
+    throw Error("--batches, --inputs: expected --what-if as well, got none");
   std::vector<ReportInput> inputs;
   for (const auto& path : flags.report_in) inputs.push_back(read_report_input(path));
-  const auto page = report_page(inputs);
+  const auto page = report_page(inputs, what_if_plans(flags, console));
   if (flags.report_out == "-") {
     console.out.write(page);
     return ExitCode::ok;

@@ -53,7 +53,7 @@ ExitCode run(const Flags& flags, const Console& console) {
     Document document;
     document.json = json_header("run", flags, model, m.backend);
     put(document.json, m);
-    recorded.put(document.json, done.experiment);
+    document.json["timeline"] = recorded.timeline(done.experiment);
     document.tables = {settings_table(m),
                        bytes_table(m),
                        category_table(m.bytes.by_category_at_peak, "at the peak, by category"),
@@ -66,8 +66,10 @@ ExitCode run(const Flags& flags, const Console& console) {
     return m.balanced && m.planned_equals_observed.value_or(false) ? ExitCode::ok
                                                                    : ExitCode::check_failed;
   } catch (const DoesNotFit& error) {
-    recorded.write(prepare(model, settings), flags, console);
-    return emit_out_of_memory("run", error.report, model, flags, console);
+    const auto experiment = prepare(model, settings);
+    recorded.write(experiment, flags, console);
+    return emit_out_of_memory("run", error.report, recorded.timeline(experiment), model, flags,
+                              console);
   } catch (const NotEnoughMemory& error) {
     return emit_not_enough("run", error, model, flags, console);
   }

@@ -8,6 +8,7 @@
 #include "cli/sweep_tables.h"
 #include "cli/tables.h"
 #include "cli/to_json.h"
+#include "cli/verb_plots.h"
 #include "cli/verbs.h"
 #include "zoo/catalogue.h"
 
@@ -40,8 +41,10 @@ std::string answer_of(const std::string& model, const Decomposition& d) {
   if (d.valid_from > d.pieces.front().from)
     text += ". A peak is the largest of several linear functions: smaller batches follow others";
   if (d.activations_outgrow_parameters)
-    text += fmt::format(". At batch {} activations outgrow parameters",
-                        *d.activations_outgrow_parameters);
+    text += fmt::format(
+        ". {} batch {} activations outgrow parameters",
+        d.outgrown_from_the_start && *d.activations_outgrow_parameters > 1 ? "Already at" : "At",
+        *d.activations_outgrow_parameters);
   return text + ".";
 }
 
@@ -164,6 +167,7 @@ ExitCode sweep(const Flags& flags, const Console& console) {
     document.tables.clear();
     document.answer = formulas;
   }
+  document.plot = sweep_plot(result, options, model.name);
   emit(document, flags.output, console);
   return failed(result) ? ExitCode::check_failed : ExitCode::ok;
 }

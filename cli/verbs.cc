@@ -28,12 +28,14 @@ std::optional<DataFeed> load_data(const Flags& flags, const Model& model, const 
 }
 
 ExitCode emit_out_of_memory(const std::string& verb, const OutOfMemoryReport& report,
-                            const Model& model, const Flags& flags, const Console& console) {
+                            const Json& timeline, const Model& model, const Flags& flags,
+                            const Console& console) {
   Document document;
   document.json = json_header(verb, flags, model, backend_of(verb));
   document.json["name"] = model.name;
   put(document.json, report.settings);
   document.json["error"] = to_json(report);
+  document.json["timeline"] = timeline;
   document.tables = out_of_memory_tables(report);
   document.answer =
       fmt::format("{} does not fit: {}", subject(model.name, report.settings), text(report));

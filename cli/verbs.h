@@ -35,9 +35,11 @@ Model load(const Flags& flags);
 /// The data set of --data and --labels, if given, with a note on what is done to it.
 std::optional<DataFeed> load_data(const Flags& flags, const Model& model, const Console& console);
 
-/// The document of a run that doesn't fit, emitted; the reason goes to stderr too.
+/// The document of a run that doesn't fit, emitted; the reason goes to stderr too. `timeline` is
+/// what happened until then, or null.
 ExitCode emit_out_of_memory(const std::string& verb, const OutOfMemoryReport& report,
-                            const Model& model, const Flags& flags, const Console& console);
+                            const Json& timeline, const Model& model, const Flags& flags,
+                            const Console& console);
 ExitCode emit_not_enough(const std::string& verb, const NotEnoughMemory& error, const Model& model,
                          const Flags& flags, const Console& console);
 

@@ -30,6 +30,7 @@ function(arenagrad_gemm_copy target name vector_bytes block_rows flags)
   target_include_directories(${object} PRIVATE ${PROJECT_SOURCE_DIR})
   set_target_properties(${object} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   arenagrad_compile_options(${object})
+  arenagrad_compile_for_speed(${object})
   target_compile_options(${object} PRIVATE -ffp-contract=fast ${flags})
   target_compile_definitions(${object} PRIVATE
     ARENAGRAD_X86 ARENAGRAD_GEMM=gemm_${name} ARENAGRAD_VECTOR_BYTES=${vector_bytes}

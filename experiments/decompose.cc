@@ -68,8 +68,10 @@ Decomposition decompose(const std::vector<SweepPoint>& points, const SweepOption
   for (const auto& point : points) {
     if (!point.error.empty()) continue;
     if (point.peak.whole) add_point(result.pieces, point);
-    if (!result.activations_outgrow_parameters && outgrown(point.peak.by_category))
+    if (!result.activations_outgrow_parameters && outgrown(point.peak.by_category)) {
       result.activations_outgrow_parameters = point.batch;
+      result.outgrown_from_the_start = &point == &points.front();
+    }
   }
   if (result.pieces.empty()) return result;
   find_ruler(result);

@@ -33,14 +33,18 @@ Alternative try_strategy(const Experiment& experiment, const StrategyInfo& strat
   return result;
 }
 
-/// Left out: what never reuses memory, which helps nobody and walks every round; and planners that
-/// search, where there is so much to plan that an answer would take minutes.
+/// Left out: what never reuses memory, which helps nobody and walks every round; and where there is
+/// so much to plan that an answer would take minutes, planners that search, then all planners, then
+/// all but the two that place best in little time.
 bool worth_trying(const Experiment& experiment, const StrategyInfo& strategy) {
-  constexpr std::size_t kManyBuffers = 5000;
+  const std::size_t buffers = experiment.lifetimes.size();
   if (strategy.name == "bump") return false;
+  if (strategy.name == "best-fit" || strategy.name == "tlsf") return true;
+  if (buffers > 50'000) return false;
+  if (strategy.offline && buffers > 20'000) return false;
   const bool searches = strategy.name == "plan:portfolio" || strategy.name == "plan:search" ||
                         strategy.name == "plan:exact";
-  return !searches || experiment.lifetimes.size() <= kManyBuffers;
+  return !searches || buffers <= 5'000;
 }
 
 std::string refused(const OutOfMemoryReport& report) {

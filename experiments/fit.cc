@@ -27,12 +27,15 @@ class Finder {
   }
 
   Fit find() {
+    check_mode();
     Fit result;
     result.capacity = options_.capacity();
-    result.found = find_largest(most(), kBelow,
+    // A graph is as long as its batch: planning one more batch costs what the batch does.
+    const bool graph = base_.plan.mode == GradientMode::accumulated_graph;
+    result.found = find_largest(most(), graph ? 1 : kBelow,
                                 {[&](std::int64_t batch) { return may_fit(at(batch)); },
                                  [&](std::int64_t batch) { return footprint(batch).has_value(); },
-                                 [&] { return Clock::now() > deadline_; }});
+                                 [&] { return out_of_time(); }});
     const auto largest = result.found.largest;
     result.formulas = batch_formulas(model_, result.capacity, [&](std::int64_t batch) {
       return batch <= result.found.bound && footprint(batch).has_value();
@@ -45,7 +48,8 @@ class Finder {
     result.footprint_at_largest = *footprint(largest);
     look_at_next(result);
     const auto wanted = options_.effective.value_or(2 * largest);
-    result.routes = routes(model_, options_, base_, wanted);
+    if (!out_of_time())
+      result.routes = routes(model_, options_, base_, wanted, [&] { return out_of_time(); });
     if (options_.prove) result.proof = prove(result.found);
     return result;
   }
@@ -55,14 +59,34 @@ class Finder {
 
   Settings at(std::int64_t batch) const { return at_batch(base_, batch, options_.micro_batch); }
 
-  /// A graph over too many micro-batches is refused, however much memory there is.
+  bool out_of_time() const { return Clock::now() > deadline_; }
+
+  /// A mode that is refused for a batch of several micro-batches has no largest batch.
+  void check_mode() const {
+    const auto micro = std::min<std::int64_t>(options_.micro_batch.value_or(1), 1 << 20);
+    auto settings = at(2 * micro);
+    settings.profile.kernels = cpu_profile().kernels;  // the answer is about the mode alone
+    try {
+      plan(model_.tape, settings.profile, settings.plan);
+    } catch (const ModeRefused&) {
+      throw;
+    } catch (const ContractError&) {
+      throw;
+    } catch (const Error&) {
+      return;  // said where the search meets it
+    }
+  }
+
+  /// A graph over too many micro-batches is refused, however much memory there is; and not looked
+  /// for further than a few thousand, unless asked with --max.
   std::int64_t most() const {
     if (base_.plan.mode != GradientMode::accumulated_graph) return options_.most;
+    constexpr std::int64_t kMostUnasked = 2048;
+    const auto forwards = options_.most_was_asked ? kMostRecordedForwards : kMostUnasked;
     const auto micro = options_.micro_batch.value_or(1);
-    return std::min(options_.most,
-                    micro > std::numeric_limits<std::int64_t>::max() / kMostRecordedForwards
-                        ? options_.most
-                        : micro * kMostRecordedForwards);
+    return std::min(options_.most, micro > std::numeric_limits<std::int64_t>::max() / forwards
+                                       ? options_.most
+                                       : micro * forwards);
   }
 
   bool may_fit(const Settings& settings) const {
@@ -124,6 +148,12 @@ class Finder {
       proof.message = error.what();
     } catch (const DoesNotFit& error) {
       proof.next_refused = proof.ran;
+      proof.message = error.what();
+    } catch (const ContractError&) {
+      throw;
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error& error) {
       proof.message = error.what();
     }
     return proof;

@@ -27,6 +27,7 @@ struct FitOptions {
   std::size_t reserve = 0;  // bytes of it that are not ours
   std::optional<std::int64_t> micro_batch;
   std::int64_t most = 1;                  // no larger batch is looked at
+  bool most_was_asked = false;            // by the user; otherwise a long graph stops earlier
   std::optional<std::int64_t> effective;  // batch to reach by whatever mode
   bool prove = false;
   std::optional<double> budget;  // seconds for the walk downwards

@@ -68,7 +68,8 @@ Route route_of(const Model& model, Settings settings, GradientMode mode, std::in
 }
 
 /// The largest micro-batch that fits, at most the batch; 0: none.
-std::int64_t largest_micro_batch(const Model& model, const Settings& settings, std::int64_t batch) {
+std::int64_t largest_micro_batch(const Model& model, const Settings& settings, std::int64_t batch,
+                                 const std::function<bool()>& out_of_time) {
   const auto per_step = in_mode(settings, GradientMode::per_step);
   // The first micro-batch alone bounds the whole: it is a full batch of that size.
   const auto whole = in_mode(settings, GradientMode::full_batch);
@@ -77,7 +78,8 @@ std::int64_t largest_micro_batch(const Model& model, const Settings& settings, s
              {[&](std::int64_t n) { return bound_fits(model, at_batch(whole, n, n)); },
               [&](std::int64_t n) {
                 return footprint_of(model, at_batch(per_step, batch, n)).footprint.has_value();
-              }})
+              },
+              out_of_time})
       .largest;
 }
 
@@ -113,7 +115,10 @@ void add_smaller_inputs(const Model& model, const FitOptions& options, const Set
 
 bool bound_fits(const Model& model, const Settings& settings) {
   try {
-    const auto program = plan(model.tape, settings.profile, settings.plan);
+    // Scratch is left out of this bound, so that nobody needs to be asked about engines.
+    Profile profile = settings.profile;
+    profile.kernels = cpu_profile().kernels;
+    const auto program = plan(model.tape, profile, settings.plan);
     return rising_bound(program, settings.steps) <= *settings.capacity;
   } catch (const ShapeError&) {
     return false;  // beyond 64 bits
@@ -135,9 +140,9 @@ Attempt footprint_of(const Model& model, const Settings& settings) {
 }
 
 std::vector<Route> routes(const Model& model, const FitOptions& options, const Settings& settings,
-                          std::int64_t batch) {
+                          std::int64_t batch, const std::function<bool()>& out_of_time) {
   const auto micro = options.micro_batch.value_or(1);
-  const auto largest = largest_micro_batch(model, settings, batch);
+  const auto largest = largest_micro_batch(model, settings, batch, out_of_time);
   return {
       route_of(model, settings, GradientMode::full_batch, batch, batch),
       route_of(model, settings, GradientMode::accumulated_graph, batch, micro),

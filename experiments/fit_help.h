@@ -19,7 +19,7 @@ Attempt footprint_of(const Model& model, const Settings& settings);
 /// The ways to a gradient over `batch` samples: all at once, recorded forwards, and backward after
 /// each of the largest micro-batches that fit.
 std::vector<Route> routes(const Model& model, const FitOptions& options, const Settings& settings,
-                          std::int64_t batch);
+                          std::int64_t batch, const std::function<bool()>& out_of_time);
 
 /// What makes the smallest batch fit, or take less.
 std::vector<Remedy> remedies(const Model& model, const FitOptions& options,

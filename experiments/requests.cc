@@ -8,6 +8,12 @@
 #include "graph/event_stream.h"
 
 namespace arenagrad {
+namespace {
+
+/// Every strategy walks all of them, several times.
+constexpr std::size_t kMostEvents = 10'000'000;
+
+}  // namespace
 
 RequestTrace requests_of(const Experiment& experiment) {
   const Program& program = experiment.program;
@@ -22,6 +28,10 @@ RequestTrace requests_of(const Experiment& experiment) {
   while (const auto event = stream.next()) {
     trace.events.push_back(
         {event->kind == Event::Kind::allocate, static_cast<std::uint32_t>(event->buffer)});
+    if (trace.events.size() > kMostEvents)
+      throw Error("allocators: expected a run of at most " + std::to_string(kMostEvents) +
+                  " allocations and frees, got more; take a smaller batch or a larger micro-batch: "
+                  "micro-steps repeat themselves");
     if (stream.steps_begun() <= 1) trace.first_step_end = trace.events.size();
   }
   return trace;

@@ -53,6 +53,8 @@ void measure_point(const Model& model, const Settings& settings, const SweepOpti
     return;
   } catch (const ContractError&) {
     throw;
+  } catch (const ModeRefused&) {
+    throw;                        // of no batch, or of a single one alone: nothing to sweep
   } catch (const Error& error) {  // batch norm over a single value, a shape beyond 64 bits
     point.error = error.what();
     return;

@@ -64,6 +64,7 @@ struct Decomposition {
   std::size_t largest_rounding = 0;
   /// The first examined batch whose activations and stashes at the peak are more than parameters.
   std::optional<std::int64_t> activations_outgrow_parameters;
+  bool outgrown_from_the_start = false;  // at the first batch asked: maybe at smaller ones too
 };
 
 struct Sweep {

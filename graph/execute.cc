@@ -215,8 +215,8 @@ class Executor final : public BufferTable, public RunAccess {
   }
 
   void exec(const Exec& planned, std::int64_t step, std::int64_t round) {
-    if (!real()) return;
     check_interrupted();
+    if (!real()) return;
     Exec exec = planned;  // the round of a repeat shifts the micro-batch
     exec.micro += static_cast<std::int32_t>(round);
     exec.first_sample += round * program_.options.batching.micro_batch;

@@ -197,9 +197,15 @@ void check_passes_agree(const Program& program, const Tape& tape) {
 Program plan(const Tape& tape, const Profile& profile, const PlanOptions& options) {
   check(tape, options);
   check_contract(profile.kernels != nullptr, "a profile without kernels");
-  Program program = Planner(tape, profile, options).plan();
-  check_passes_agree(program, tape);
-  return program;
+  try {
+    Program program = Planner(tape, profile, options).plan();
+    check_passes_agree(program, tape);
+    return program;
+  } catch (const ShapeError& error) {
+    // Shapes per sample were sound when the tape recorded them.
+    throw ShapeError("a batch of " + std::to_string(options.batching.batch) +
+                     " samples: " + error.what());
+  }
 }
 
 }  // namespace arenagrad

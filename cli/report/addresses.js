@@ -53,6 +53,7 @@ class AddressPicture {
       const width = Math.min(Math.max(to - from, 2), chart.whole[1] - chart.whole[0]);
       const begin = Math.min(Math.max(from, chart.whole[0]), chart.whole[1] - width);
       chart.window = [begin, begin + width];
+      chart.used = chart.columns();
       chart.drawn = chart.rows(...chart.window);
       const whole = width === chart.whole[1] - chart.whole[0];
       chart.graph.updateOptions({file: chart.drawn, dateWindow: [...chart.window],
@@ -64,6 +65,10 @@ class AddressPicture {
     box.append(this.text);
     const {canvas} = this.chart;
     canvas.addEventListener("mousemove", oncePerFrame((mouse) => this.hover(mouse)));
+  }
+
+  recolour() {
+    this.chart.recolour();
   }
 
   /** Lives in the order of their births; a slot for each place on the y axis. */
@@ -134,7 +139,7 @@ class AddressPicture {
     const kind = this.ledger.kind(life.from);
     this.text.textContent = `${this.ledger.name(life.from)}, ${kind.shape}, ${kind.category}: ` +
       `${exactBytes(kind.bytes)} at offset ` +
-      `${withCommas(this.ledger.events.offset[life.from - 1])}, events ${withCommas(life.from)} to ` +
-      `${withCommas(life.to)}`;
+      `${withCommas(this.ledger.events.offset[life.from - 1])}, ` +
+      `events ${withCommas(life.from)} to ${withCommas(life.to)}`;
   }
 }

@@ -14,7 +14,8 @@ class Chart {
     this.box = box;
     this.canvas = make("div", {class: "canvas"});
     box.append(this.canvas);
-    this.drawn = rows(...whole, this.columns());
+    this.used = this.columns();
+    this.drawn = rows(...whole, this.used);
     this.graph = new Dygraph(this.canvas, this.drawn, {
       dateWindow: [...whole],
       animatedZooms: false,
@@ -29,22 +30,43 @@ class Chart {
       interactionModel: this.interaction(),
       ...options,
     });
+    this.follow(this.graph);  // now that the width is known
   }
 
+  /** Of two pixels each. */
   columns() {
-    return Math.max(100, Math.round(this.canvas.clientWidth || 800));
+    const width = this.graph ? this.graph.getArea().w : this.canvas.clientWidth - 96;
+    return Math.max(100, Math.floor(width / 2));
   }
 
-  /** As dygraphs has it, but that a double click shows everything, of our window. */
+  /** With the style sheet's colours as they are now. */
+  recolour(options = {}) {
+    this.graph.updateOptions({gridLineColor: colour("--line"), axisLineColor: colour("--line"),
+                              ...options});
+  }
+
+  /**
+   * As dygraphs has it, but that a double click shows everything, of our window, and that one
+   * finger is the page's: it scrolls, and a tap is a click.
+   */
   interaction() {
-    return {...Dygraph.defaultInteractionModel, dblclick: () => this.show(...this.whole)};
+    const model = {...Dygraph.defaultInteractionModel, dblclick: () => this.show(...this.whole)};
+    for (const name of ["touchstart", "touchmove", "touchend"]) {
+      const theirs = model[name];
+      model[name] = (event, graph, context) => {
+        const fingers = Math.max(event.touches.length, context.initialTouches?.length ?? 0);
+        if (fingers > 1) theirs(event, graph, context);
+        if (name === "touchend" && event.touches.length === 0) context.initialTouches = [];
+      };
+    }
+    return model;
   }
 
-  /** dygraphs has moved the window: by dragging, or by fingers. */
+  /** dygraphs has moved the window, by dragging or by fingers, or has another width. */
   follow(graph) {
     if (!this.graph) return;
     const [from, to] = graph.xAxisRange();
-    if (from === this.window[0] && to === this.window[1]) return;
+    if (from === this.window[0] && to === this.window[1] && this.columns() === this.used) return;
     this.show(from, to);
   }
 
@@ -52,7 +74,8 @@ class Chart {
     const width = Math.min(Math.max(to - from, 2), this.whole[1] - this.whole[0]);
     const begin = Math.min(Math.max(from, this.whole[0]), this.whole[1] - width);
     this.window = [begin, begin + width];
-    this.drawn = this.rows(...this.window, this.columns());
+    this.used = this.columns();
+    this.drawn = this.rows(...this.window, this.used);
     this.graph.updateOptions({file: this.drawn, dateWindow: [...this.window], valueRange: null});
     this.moved(this.window);
   }

@@ -1,4 +1,4 @@
-# Writes files into a C++ source as text. Called with -DOUT=..., -DSTYLE=..., -DSCRIPTS=a.js,b.js,...
+# Writes files into a C++ source as text. Called with -DOUT=..., -DSTYLE=..., -DSCRIPTS=a.js,b.js
 # and -DDYGRAPHS=FOLDER, -DLICENCE=FILE (both empty where dygraphs isn't here).
 function(embed name)
   set(text "")
@@ -8,10 +8,12 @@ function(embed name)
     string(REGEX REPLACE "\n(//|/\\*)# sourceMappingURL=[^\n]*" "\n" part "${part}")
     string(APPEND text "${part}\n")
   endforeach()
-  set(source "${source}const std::string_view ${name} = R\"embedded(${text})embedded\";\n" PARENT_SCOPE)
+  string(APPEND source "const std::string_view ${name} = R\"embedded(${text})embedded\";\n")
+  set(source "${source}" PARENT_SCOPE)
 endfunction()
 
-set(source "// Made by embed.cmake.\n#include \"cli/report/assets.h\"\n\nnamespace arenagrad::cli {\n\n")
+set(source "// Made by embed.cmake.\n#include \"cli/report/assets.h\"\n\n")
+string(APPEND source "namespace arenagrad::cli {\n\n")
 string(REPLACE "," ";" scripts "${SCRIPTS}")
 embed(kPageStyle ${STYLE})
 embed(kPageScript ${scripts})

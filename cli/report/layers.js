@@ -7,7 +7,7 @@ class LayersPicture {
     this.ledger = ledger;
     this.bars = make("div", {class: "bars"});
     box.append(this.bars);
-    this.when = box.parentElement.querySelector(".when");
+    this.when = box.closest("section").querySelector(".when");
   }
 
   /** By layer, the largest first: [layer, bytes by category, total]. */

@@ -15,7 +15,7 @@ class Ledger {
     const now = new Float64Array(kCategories.length);
     for (let e = 0; e <= this.count; ++e) {
       if (e > 0) {
-        const category = this.apply(now, e, 1);
+        const category = this.apply(now, e);
         const difference = this.difference(e);
         this.totals[e] = this.totals[e - 1] + difference;
         if (difference > 0) this.used[category] = true;
@@ -31,9 +31,9 @@ class Ledger {
     return what > 1 ? 0 : (what === 0 ? 1 : -1) * this.bytes[this.events.kind[e - 1]];
   }
 
-  apply(composition, e, sign) {
+  apply(composition, e) {
     const category = this.category[this.events.kind[e - 1]];
-    if (this.events.what[e - 1] < 2) composition[category] += sign * this.difference(e);
+    if (this.events.what[e - 1] < 2) composition[category] += this.difference(e);
     return category;
   }
 
@@ -41,8 +41,22 @@ class Ledger {
   at(e) {
     const from = Math.floor(e / kEvery);
     const result = this.kept.slice(from * kCategories.length, (from + 1) * kCategories.length);
-    for (let i = from * kEvery + 1; i <= e; ++i) this.apply(result, i, 1);
+    for (let i = from * kEvery + 1; i <= e; ++i) this.apply(result, i);
     return result;
+  }
+
+  /** Calls with the composition, not to be kept, at events in ascending order. */
+  each(events, call) {
+    let now = null, at = 0;
+    events.forEach((e, i) => {
+      if (now === null || e - at > kEvery) {
+        now = this.at(e);
+      } else {
+        while (at < e) this.apply(now, ++at);
+      }
+      at = e;
+      call(now, i);
+    });
   }
 
   /** The first event in [from, to] with the highest total. */
@@ -53,28 +67,33 @@ class Ledger {
   }
 
   /**
-   * Events that show [from, to] in so many columns: of each column the lowest and the highest, so
-   * that whatever is drawn is true and nothing that sticks out is left out.
+   * Events that show [from, to] in so many columns, and where each is drawn: all of them where
+   * there is room; else of each column the lowest and the highest, in their order, half a column
+   * each. So whatever is drawn is true, and nothing that sticks out is left out or thinner than
+   * half a column.
    */
   chosen(from, to, columns) {
-    const result = [];
-    if (to - from < 2 * columns) {
-      for (let e = from; e <= to; ++e) result.push(e);
+    const result = {events: [], x: []};
+    const add = (e, x) => {
+      result.events.push(e);
+      result.x.push(x);
+    };
+    const count = to - from + 1;
+    if (count <= 2 * columns) {
+      for (let e = from; e <= to; ++e) add(e, e);
       return result;
     }
-    result.push(from);
     for (let i = 0; i < columns; ++i) {
-      const begin = from + Math.floor((to - from + 1) * i / columns);
-      const end = from + Math.floor((to - from + 1) * (i + 1) / columns);
+      const begin = from + Math.floor(count * i / columns);
+      const end = from + Math.floor(count * (i + 1) / columns);
       let low = begin, high = begin;
       for (let e = begin + 1; e < end; ++e) {
         if (this.totals[e] < this.totals[low]) low = e;
         if (this.totals[e] > this.totals[high]) high = e;
       }
-      for (const e of [Math.min(low, high), Math.max(low, high)])
-        if (e > result[result.length - 1]) result.push(e);
+      add(Math.min(low, high), from + count * i / columns);
+      if (low !== high) add(Math.max(low, high), from + count * (i + 0.5) / columns);
     }
-    if (to > result[result.length - 1]) result.push(to);
     return result;
   }
 

@@ -46,14 +46,14 @@ boxes("addresses", (box, index, place) => whenSeen(place, () => {
   timeline.listeners.push(follow);
   // One window for both; each tells the other, and the second time there is nothing to do.
   const same = (a, b) => a[0] === b[0] && a[1] === b[1];
-  const together = (from, to) => (window) => {
-    if (!same(to.window, window)) to.show(...window);
+  const together = (from, to) => oncePerFrame(() => {
+    if (!same(to.window, from.window)) to.show(...from.window);
     follow(timeline.pin, timeline.pin !== null);
-  };
-  const own = timeline.chart.moved;
+  });
+  const own = timeline.chart.moved, tell = together(timeline.chart, picture.chart);
   timeline.chart.moved = (window) => {
     own(window);
-    together(timeline.chart, picture.chart)(window);
+    tell();
   };
   picture.chart.moved = together(picture.chart, timeline.chart);
   if (!same(timeline.chart.window, picture.chart.window))
@@ -92,9 +92,17 @@ addEventListener("hashchange", restore);
 
 // dygraphs draws with colours that were read once.
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  for (const picture of [...pictures.timeline, ...pictures.two, ...pictures.sweep])
-    picture?.recolour();
-  for (const picture of pictures.addresses) picture?.chart.graph.updateOptions({});
+  for (const kind of ["timeline", "addresses", "two", "sweep"])
+    for (const picture of pictures[kind]) picture?.recolour();
+});
+
+// On paper nothing can be opened.
+const folded = [...document.querySelectorAll("main details")];
+addEventListener("beforeprint", () => {
+  for (const one of folded) one.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const one of folded) one.open = false;
 });
 
 // For tests, and for whoever opens a console.

@@ -18,9 +18,10 @@ std::vector<Section> sections_of(const ReportInput& input, std::size_t index) tr
                           summary_sections})
     for (auto& section : make(input, index)) all.push_back(std::move(section));
   if (all.empty())
-    throw Error(fmt::format("{}: expected JSON of plan, run, compare, sweep or summary, got {}{}",
-                            input.path, input.verb,
-                            input.json.contains("error") ? " of a run that did not fit" : ""));
+    throw Error(fmt::format(
+        "{}: expected JSON of plan, run, compare, sweep or summary, got {}{}", input.path,
+        input.verb,
+        input.json.contains("error") ? " of a run that did not fit, without --events" : ""));
   return all;
 } catch (const Json::exception& error) {
   throw Error(fmt::format("{}: expected the JSON of {}, got one that lacks something: {}",
@@ -34,7 +35,7 @@ std::string rendered(const Section& section) {
       section.id, escaped(section.title), section.html);
 }
 
-std::string body(const std::vector<ReportInput>& inputs) {
+std::string body(const std::vector<ReportInput>& inputs, const std::vector<ReportInput>& what_if) {
   std::string html, contents;
   const auto add = [&](const Section& section) {
     html += rendered(section);
@@ -55,21 +56,26 @@ std::string body(const std::vector<ReportInput>& inputs) {
                         escaped(input.json.value("answer", "")));
     for (const auto& section : sections_of(input, i)) add(section);
   }
-  for (const auto& section : what_if_sections(inputs)) add(section);
+  std::vector<const ReportInput*> sweeps;
+  for (const auto* documents : {&inputs, &what_if})
+    for (const auto& input : *documents)
+      if (input.verb == "sweep") sweeps.push_back(&input);
+  for (const auto& section : what_if_sections(sweeps)) add(section);
   return "<nav aria-label=\"contents\"><ul>\n" + contents + "</ul></nav>\n<main>\n" + html +
          "</main>\n";
 }
 
 }  // namespace
 
-std::string report_page(const std::vector<ReportInput>& inputs) {
+std::string report_page(const std::vector<ReportInput>& inputs,
+                        const std::vector<ReportInput>& what_if) {
   std::string title, data;
-  for (const auto& input : inputs) {
-    title += (title.empty() ? "" : " and ") + input.title;
-    data += fmt::format("<script type=\"application/json\" class=\"document\">{}</script>\n",
-                        script_data(input.json));
-  }
-  const auto content = body(inputs);
+  for (const auto& input : inputs) title += (title.empty() ? "" : " and ") + input.title;
+  for (const auto* documents : {&inputs, &what_if})
+    for (const auto& input : *documents)
+      data += fmt::format("<script type=\"application/json\" class=\"document\">{}</script>\n",
+                          script_data(input.json));
+  const auto content = body(inputs, what_if);
   std::string page = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"

@@ -41,7 +41,7 @@ std::vector<Section> compare_sections(const ReportInput& input, std::size_t inde
 std::vector<Section> sweep_sections(const ReportInput& input, std::size_t index);
 /// Two measurements beside each other, with the difference of their peaks explained.
 std::vector<Section> difference_sections(const ReportInput& a, const ReportInput& b);
-/// A panel that evaluates the formulas of all sweeps.
-std::vector<Section> what_if_sections(const std::vector<ReportInput>& inputs);
+/// A panel that evaluates the formulas of sweeps.
+std::vector<Section> what_if_sections(const std::vector<const ReportInput*>& sweeps);
 
 }  // namespace arenagrad::cli

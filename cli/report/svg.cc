@@ -25,9 +25,9 @@ struct Frame {
   }
 };
 
-std::string begin(double height, const std::string& description) {
+std::string opened(const std::string& description) {
   return fmt::format("<svg class=\"still\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n",
-                     kWidth, height, escaped(description));
+                     kWidth, kHeight, escaped(description));
 }
 
 /// A step between lines that makes at most six of them: a power of two of bytes, or a round number.
@@ -96,7 +96,7 @@ std::string area_chart(const AreaChart& chart, const std::string& description) {
   }
   const Frame frame{chart.columns.empty() ? 0 : chart.columns.front().begin, chart.end,
                     static_cast<double>(peak) * 1.08};
-  auto svg = begin(kHeight, description) + axes(frame, chart.x_title);
+  auto svg = opened(description) + axes(frame, chart.x_title);
   for (std::size_t c = 0; c < kCategoryCount; ++c)
     if (most[c] > 0) svg += band(chart, frame, c);
   if (!chart.mark_text.empty()) {
@@ -111,31 +111,23 @@ std::string area_chart(const AreaChart& chart, const std::string& description) {
 }
 
 std::string bar_chart(const std::vector<Bar>& bars, const std::string& description) {
-  constexpr double kRow = 20, kLabels = 250, kSizes = 120;
   std::size_t most = 1;
   for (const auto& bar : bars) most = std::max(most, total(bar.bytes));
-  auto svg = begin(kRow * static_cast<double>(bars.size()) + 8, description);
-  for (std::size_t i = 0; i < bars.size(); ++i) {
-    const auto& bar = bars[i];
-    const double y = kRow * static_cast<double>(i) + 4;
-    double x = kLabels;
-    svg += fmt::format("<text x=\"{}\" y=\"{}\" class=\"end\">{}</text>\n", kLabels - 6, y + 13,
-                       escaped(bar.label));
-    for (std::size_t c = 0; c < kCategoryCount; ++c) {
-      if (bar.bytes[c] == 0) continue;
-      const double width = static_cast<double>(bar.bytes[c]) / static_cast<double>(most) *
-                           (kWidth - kLabels - kSizes);
-      svg += fmt::format(
-          "<rect class=\"fill c{}\" x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\">"
-          "<title>{}: {}: {}</title></rect>\n",
-          c, x, y, width, kRow - 4, escaped(bar.label), kCategoryNames[c],
-          exact_bytes(bar.bytes[c]));
-      x += width;
-    }
-    svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\">{}</text>\n", x + 6, y + 13,
-                       human_bytes(total(bar.bytes)));
+  auto html = fmt::format("<div class=\"still bars\" role=\"img\" aria-label=\"{}\">\n",
+                          escaped(description));
+  for (const auto& bar : bars) {
+    html += fmt::format("<div class=\"row\"><span class=\"name\">{}</span><span class=\"bar\">",
+                        escaped(bar.label));
+    for (std::size_t c = 0; c < kCategoryCount; ++c)
+      if (bar.bytes[c] > 0)
+        html +=
+            fmt::format("<span class=\"b{}\" style=\"width:{:.2f}%\" title=\"{}: {}: {}\"></span>",
+                        c, static_cast<double>(bar.bytes[c]) / static_cast<double>(most) * 100,
+                        escaped(bar.label), kCategoryNames[c], exact_bytes(bar.bytes[c]));
+    html +=
+        fmt::format("</span><span class=\"size\">{}</span></div>\n", human_bytes(total(bar.bytes)));
   }
-  return svg + "</svg>\n";
+  return html + "</div>\n";
 }
 
 std::string curve_chart(const std::vector<Curve>& curves, const std::string& x_title,
@@ -149,7 +141,7 @@ std::string curve_chart(const std::vector<Curve>& curves, const std::string& x_t
       frame.y1 = std::max(frame.y1, y * 1.05);
       first = false;
     }
-  auto svg = begin(kHeight, description) + axes(frame, x_title);
+  auto svg = opened(description) + axes(frame, x_title);
   for (const auto& curve : curves) {
     if (curve.points.empty()) continue;
     std::string path;
@@ -172,7 +164,7 @@ std::string curve_chart(const std::vector<Curve>& curves, const std::string& x_t
 std::string life_chart(const std::vector<Life>& lives, double end, double top,
                        const std::string& description) {
   const Frame frame{0, end, top};
-  auto svg = begin(kHeight, description) + axes(frame, "event");
+  auto svg = opened(description) + axes(frame, "event");
   std::string paths[kCategoryCount];
   for (const auto& life : lives)
     paths[static_cast<std::size_t>(life.category)] +=

@@ -28,7 +28,7 @@ struct Bar {
   std::string label;
   CategoryBytes bytes{};
 };
-/// One bar below the other, each stacked; sizes behind them.
+/// One bar below the other, each stacked; sizes behind them. Not SVG: text that keeps its size.
 std::string bar_chart(const std::vector<Bar>& bars, const std::string& description);
 
 struct Curve {

@@ -48,7 +48,7 @@ class SweepPicture {
   }
 
   recolour() {
-    this.chart.graph.updateOptions({colors: this.colours()});
+    this.chart.recolour({colors: this.colours()});
   }
 
   line(d, batch) {
@@ -60,8 +60,10 @@ class SweepPicture {
     const d = json.decomposition[mode];
     if (!d?.pieces.length) return mode;
     const forward = sumOf(d.per_forward);
-    return `${mode}: fixed ${exactBytes(sumOf(d.fixed))}, ${exactBytes(sumOf(d.per_sample))} a sample` +
-      (forward ? `, ${exactBytes(forward)} a micro-batch` : "") + ` (dashed; from batch ${d.valid_from})`;
+    return `${mode}: fixed ${exactBytes(sumOf(d.fixed))}, ` +
+      `${exactBytes(sumOf(d.per_sample))} a sample` +
+      (forward ? `, ${exactBytes(forward)} a micro-batch` : "") +
+      ` (dashed; from batch ${d.valid_from})`;
   }
 
   show(over, at, row, names) {

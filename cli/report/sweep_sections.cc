@@ -127,15 +127,4 @@ std::vector<Section> sweep_sections(const ReportInput& input, std::size_t index)
   return {section};
 }
 
-std::vector<Section> what_if_sections(const std::vector<ReportInput>& inputs) {
-  for (const auto& input : inputs)
-    if (input.verb == "sweep")
-      return {{"what-if", "What if?",
-               "<p>The formulas of the sweeps above, evaluated in whole numbers.</p>\n"
-               "<div class=\"picture\" data-picture=\"what-if\"><p class=\"still-note\">With a "
-               "script this panel evaluates them for any batch. The tables of pieces have "
-               "them.</p></div>\n"}};
-  return {};
-}
-
 }  // namespace arenagrad::cli

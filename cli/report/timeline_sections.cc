@@ -212,13 +212,15 @@ Section addresses(const ReportInput& input, std::size_t index,
       "<p>Each rectangle is a buffer: as wide as it lives, as high as its bytes. What is "
       "empty between them are holes. Stretches of addresses that nothing ever uses are "
       "cut short.</p>\n";
-  if (lives.size() < all)
-    section.html += fmt::format("<p class=\"still-note\">The {} largest of {} buffers.</p>\n",
-                                lives.size(), with_commas(all));
+  const auto note = lives.size() == all
+                        ? std::string()
+                        : fmt::format("<p class=\"still-note\">The {} largest of {} buffers.</p>\n",
+                                      lives.size(), with_commas(all));
   section.html +=
       picture("addresses", index,
-              life_chart(lives, static_cast<double>(timeline.events.size() + 1),
-                         static_cast<double>(map.top()), "address over time") +
+              note +
+                  life_chart(lives, static_cast<double>(timeline.events.size() + 1),
+                             static_cast<double>(map.top()), "address over time") +
                   fmt::format("<script type=\"application/json\" class=\"spans\">{}</script>\n",
                               script_data(spans))) +
       folded("the addresses as a table", render_html(table));

@@ -13,13 +13,15 @@ class TwoPicture {
       axes: {y: {ticker: byteTicks}, x: {axisLabelFormatter: (x) => `${+x.toFixed(2)} %`}},
     });
     this.chart.buttons();
+    box.append(make("ul", {class: "legend"}, ...titles.map((title, i) =>
+      make("li", {}, make("span", {class: `swatch t${i}`}), `${"AB"[i]}: ${title}`))));
     this.text = make("p", {class: "panel", "aria-live": "polite"}, "Point at a place.");
     box.append(this.text);
     this.chart.canvas.addEventListener("mousemove", oncePerFrame((mouse) => this.hover(mouse)));
   }
 
   recolour() {
-    this.chart.graph.updateOptions({colors: [colour("--s0"), colour("--s1")]});
+    this.chart.recolour({colors: [colour("--s0"), colour("--s1")]});
   }
 
   event(ledger, x) {
@@ -30,11 +32,12 @@ class TwoPicture {
     const rows = [];
     this.ledgers.forEach((ledger, i) => {
       const begin = this.event(ledger, from), end = this.event(ledger, to);
-      for (const e of ledger.chosen(begin, end, columns)) {
-        const row = [e / ledger.count * 100, null, null];
+      const {events, x} = ledger.chosen(begin, end, columns);
+      events.forEach((e, at) => {
+        const row = [x[at] / ledger.count * 100, null, null];
         row[i + 1] = ledger.totals[e];
         rows.push(row);
-      }
+      });
     });
     return rows.sort((a, b) => a[0] - b[0]);
   }

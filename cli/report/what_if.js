@@ -18,7 +18,8 @@ function evaluate(decomposition, samples) {
 }
 
 const planned = (point) => ({
-  bytes: Object.fromEntries(kCategories.map((c) => [c, BigInt(point.bytes.by_category_at_peak[c])])),
+  bytes: Object.fromEntries(
+    kCategories.map((c) => [c, BigInt(point.bytes.by_category_at_peak[c])])),
   total: BigInt(point.bytes.peak_requested),
   at: point.peak_at,
 });
@@ -40,6 +41,7 @@ class WhatIf {
       optimizer: (json) => optimizerName(json.optimizer_settings),
       device: (json) => json.device,
       dtype: (json) => json.dtype,
+      recompute: (json) => json.recompute ?? "none",
       run: (json) => json.run,
     };
     this.cases = this.findCases();
@@ -99,8 +101,8 @@ class WhatIf {
                          `(${pieces.residual_cause ?? "this batch is on no line"})`};
     }
     return {...result, how: result.inside
-      ? "by the formula; this batch was not planned by itself: scratch that changes with it, or an " +
-        "uneven last micro-batch, would not show"
+      ? "by the formula; this batch was not planned by itself: scratch that changes with it, or " +
+        "an uneven last micro-batch, would not show"
       : "by the formula of the largest batch that was swept"};
   }
 
@@ -123,8 +125,8 @@ class WhatIf {
     const rows = kCategories.filter((c) => result.bytes[c] !== 0n)
       .map((c) => [c, exactBytes(result.bytes[c])]);
     this.answer.replaceChildren(
-      make("p", {}, make("strong", {}, exactBytes(result.total)), ` at the peak, in ${result.at}; ` +
-        `${result.how}.`),
+      make("p", {}, make("strong", {}, exactBytes(result.total)),
+           ` at the peak, in ${result.at}; ${result.how}.`),
       make("div", {class: "scroll"}, make("table", {}, tableBody(rows))));
   }
 }

@@ -170,5 +170,12 @@ TEST(Allocators, CanBeInterrupted) {
   EXPECT_EQ(result.out, "");
 }
 
+TEST(AllocatorsVerb, ARunOfTooManyEventsIsRefused) {
+  const auto result =
+      arenagrad({"allocators", "lenet5_digits", "--batch", "1000000", "--mode", "per-step"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(contains(result.err, "allocations and frees")) << result.err;
+}
+
 }  // namespace
 }  // namespace arenagrad

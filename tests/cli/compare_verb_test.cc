@@ -82,5 +82,14 @@ TEST(CompareVerb, SeveralStepsCompareLossCurves) {
   EXPECT_TRUE(contains(result.out, "loss curves apart"));
 }
 
+TEST(CompareVerb, AModeThatWouldBeWrongIsRefusedNotTooLarge) {
+  // Batch norm in train mode: two passes would count its running statistics twice.
+  const auto result = arenagrad({"compare", "resnet20_cifar", "--batch", "4", "--micro-batch", "2",
+                                 "--mode", "full-batch,two-pass", "--reference", "none"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(contains(result.out, "refused")) << result.out;
+  EXPECT_FALSE(contains(result.out, "does not fit")) << result.out;
+}
+
 }  // namespace
 }  // namespace arenagrad

@@ -105,5 +105,18 @@ TEST(FitVerb, RefusesWhatMakesNoSense) {
   }
 }
 
+TEST(FitVerb, AModeThatIsRefusedIsRefusedAtOnce) {
+  const auto result = arenagrad({"fit", "resnet18", "--memory", "6GiB", "--mode", "two-pass"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(contains(result.err, "in train mode")) << result.err;
+}
+
+TEST(FitVerb, AGraphIsNotSearchedBeyondWhatItsPlansCost) {
+  const auto result = arenagrad({"fit", "lenet5_digits", "--memory", "6GiB", "--mode",
+                                 "accumulated-graph", "--format", "json"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.json()["largest_batch"], 2048);
+}
+
 }  // namespace
 }  // namespace arenagrad

@@ -75,6 +75,13 @@ TEST(Process, AnInterruptEndsALongDryRunToo) {
   EXPECT_EQ(result.out, "");
 }
 
+TEST(Process, WithoutGnuplotAPictureSaysWhatIsMissing) {
+  const auto result = bash("PATH=/nowhere $A sweep lenet5 --batches 1:4 --plot picture.svg");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.out, "");  // said before the work
+  EXPECT_TRUE(contains(result.err, "install gnuplot-nox")) << result.err;
+}
+
 TEST(Process, NoColourWithoutATerminal) {
   EXPECT_FALSE(contains(bash("$A plan lenet5").out, "\033"));
 }

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "cli/report/assets.h"
 #include "cli/report/html.h"
 #include "tests/cli/support.h"
@@ -39,7 +41,7 @@ TEST_F(Report, HasAllOfARunAndLoadsNothing) {
        {"default-src 'none'", "Memory over time", "Where buffers lie", "Which layers hold it",
         "Where the bytes go", "class=\"still\"", "conv2 workspace", "Dan Vanderkam"})
     EXPECT_TRUE(contains(html, part)) << part;
-  for (const char* part : {"sourceMappingURL", " src=", "@import", "What if?"})
+  for (const char* part : {"sourceMappingURL", "<script src=", "<link", "@import", "What if?"})
     EXPECT_FALSE(contains(html, part)) << part;
   // The document is in it as it is.
   const std::string begin = "class=\"document\">";
@@ -56,7 +58,8 @@ TEST_F(Report, ExplainsTheDifferenceOfTwoRuns) {
     return Json::parse(read_file(path))["bytes"]["peak_requested"].get<std::int64_t>();
   };
   EXPECT_TRUE(contains(html, "what makes the difference"));
-  EXPECT_TRUE(contains(html, cli::shown(cli::Bytes{static_cast<std::size_t>(peak(b) - peak(a))})));
+  EXPECT_TRUE(contains(
+      html, cli::shown(cli::Bytes{static_cast<std::size_t>(std::llabs(peak(b) - peak(a)))})));
   EXPECT_TRUE(contains(html, "settings that differ"));
 }
 
@@ -68,6 +71,25 @@ TEST_F(Report, HasSweepsComparisonsAndSummaries) {
   for (const char* part : {"Bytes against the batch", "What if?", "Ways to the same gradient",
                            "Layer by layer", "Where the bytes go"})
     EXPECT_TRUE(contains(html, part)) << part;
+}
+
+TEST_F(Report, PlansWhatIf) {
+  const auto plan = made("p.json", {"plan", "lenet5"});
+  const auto html = page({plan, "--what-if", "lenet5", "--batches", "2:3", "--inputs", "28,36"});
+  EXPECT_TRUE(contains(html, "What if?"));
+  for (const char* part : {"1x36x36", "two-pass", "pytorch", "sgd, momentum 0.9", "adam"})
+    EXPECT_TRUE(contains(html, part)) << part;
+  EXPECT_EQ(arenagrad({"report", plan, "--batches", "2:3", "-o", "-"}).code, 2);
+  EXPECT_EQ(arenagrad({"report", plan, "--what-if", "nonsense", "-o", "-"}).code, 2);
+}
+
+TEST_F(Report, ShowsARunThatDidNotFit) {
+  const auto path = folder_.path("p.json");
+  const auto out = arenagrad({"plan", "lenet5", "--capacity", "2MiB", "--events", "--json", path});
+  EXPECT_EQ(out.code, 3);
+  const auto html = page({path});
+  EXPECT_TRUE(contains(html, "does not fit"));
+  EXPECT_TRUE(contains(html, "Memory over time"));
 }
 
 TEST_F(Report, WritesAFileAndSaysSo) {

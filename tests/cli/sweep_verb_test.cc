@@ -146,5 +146,12 @@ TEST(SweepVerb, RefusesWhatMakesNoSense) {
   }
 }
 
+TEST(SweepVerb, AModeThatIsRefusedIsNotSwept) {
+  const auto result = arenagrad({"sweep", "resnet18", "--batches", "1:4", "--modes", "two-pass"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_TRUE(contains(result.err, "in train mode")) << result.err;
+}
+
 }  // namespace
 }  // namespace arenagrad

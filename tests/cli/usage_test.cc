@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadUsage{"verb",
                  {"pln", "lenet5"},
                  "verb: expected one of models, devices, summary, plan, run, compare, sweep, "
-                 "fit, allocators, trace, got 'pln' (did you mean "
+                 "fit, allocators, trace, report, got 'pln' (did you mean "
                  "'plan'?)"},
         BadUsage{"argument", plan({"vgg11"}), "expected nothing more, got 'vgg11'"},
         BadUsage{"no_spec", {"plan"}, "SPEC"},
@@ -49,12 +49,17 @@ INSTANTIATE_TEST_SUITE_P(
         BadUsage{"micro", plan({"--batch", "4", "--micro-batch", "5"}),
                  "--micro-batch: expected at most the batch, 4, got 5"},
         BadUsage{"mode", plan({"--mode", "fast"}),
-                 "--mode: expected one of full-batch, accumulated-graph, per-step, got 'fast'"},
+                 "--mode: expected one of full-batch, accumulated-graph, per-step, two-pass, got "
+                 "'fast'"},
         BadUsage{"policy", plan({"--policy", "tf"}),
                  "--policy: expected one of lean, pytorch, got 'tf'"},
         BadUsage{"strategy", plan({"--strategy", "best-fitt"}), "best-fit"},
         BadUsage{"capacity_beyond", plan({"--capacity", "1025PiB"}),
                  "--capacity: expected a size of at most 1024 PiB, got '1025PiB'"},
+        BadUsage{
+            "batch_beyond_64_bits", plan({"--batch", "9223372036854775807"}),
+            "a batch of 9223372036854775807 samples: product of sizes: expected at most 2^63 - "
+            "1, got"},
         BadUsage{"threads", plan({"--threads", "100000"}),
                  "--threads: expected a whole number from 0 to 1024, got '100000'"},
         BadUsage{"capacity", plan({"--capacity", "6 parsec"}),

@@ -1,4 +1,4 @@
-"""A headless Chromium, driven over a pair of pipes by its debugging protocol. Standard library only."""
+"""A headless Chromium, driven over pipes by its debugging protocol. Standard library only."""
 
 import contextlib
 import fcntl
@@ -138,6 +138,16 @@ class Browser:
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key)
 
+    def touch(self, *points):
+        """A finger put down at the first point, moved over the others, and lifted."""
+        for i, (x, y) in enumerate(points):
+            self.call("Input.dispatchTouchEvent", type="touchMove" if i else "touchStart",
+                      touchPoints=[{"x": x, "y": y}])
+            self.frame()
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        # Clicks that a tap amounts to come later.
+        self.evaluate("new Promise(r => setTimeout(r, 400))")
+
     def screenshot(self, path, whole=False):
         import base64
 
@@ -150,8 +160,9 @@ class Browser:
         found = []
         for event in self.events:
             method, parameters = event["method"], event["params"]
-            if method in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded",
-                          "Audits.issueAdded"):
+            violation = "ContentSecurityPolicyIssue" in json.dumps(parameters)
+            if violation or method in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown",
+                                       "Log.entryAdded"):
                 found.append(f"{method}: {json.dumps(parameters)[:600]}")
             elif method == "Network.requestWillBeSent":
                 if parameters.get("type") != "Document":

@@ -159,7 +159,7 @@ TEST(SpecErrors, OfTheLoss) {
       {net(R"({"op": "relu"})", R"("loss": {"op": "contrastive", "margin": 0}, )"), "/loss/margin",
        R"(expected a number above 0, found 0)"},
       {net(R"({"op": "relu"})", R"("loss": {"op": "variance", "margin": 1}, )"), "/loss/margin",
-       R"(unknown key 'margin' of this loss)"},
+       R"(unknown key 'margin' of this loss (known: op))"},
       {net(R"({"op": "relu"})", R"("loss": {"reduce": "sum"}, )"), "/loss/reduce",
        R"(unknown key 'reduce' of "loss" (did you mean 'reduction'?))"},
   };
