@@ -30,9 +30,11 @@ class Finder {
     check_mode();
     Fit result;
     result.capacity = options_.capacity();
-    // A graph is as long as its batch: planning one more batch costs what the batch does.
-    const bool graph = base_.plan.mode == GradientMode::accumulated_graph;
-    result.found = find_largest(most(), graph ? 1 : kBelow,
+    // A graph is as long as its batch, and a GPU's engines are asked about anew at each: there one
+    // batch more is not cheap.
+    const bool dear = base_.plan.mode == GradientMode::accumulated_graph ||
+                      base_.profile.kernels != cpu_profile().kernels;
+    result.found = find_largest(most(), dear ? 1 : kBelow,
                                 {[&](std::int64_t batch) { return may_fit(at(batch)); },
                                  [&](std::int64_t batch) { return footprint(batch).has_value(); },
                                  [&] { return out_of_time(); }});

@@ -9,9 +9,12 @@ std::string none_among(std::size_t offered, std::size_t unwelcome, const EngineP
   if (offered == 0) return "cuDNN has no engine for it";
   std::string text = "none of cuDNN's " + std::to_string(offered) + " engines is acceptable: ";
   text += std::to_string(unwelcome) + " not ";
-  text += policy.allow_nondeterministic ? "in true f32" : "deterministic or not in true f32";
+  text += policy.allow_nondeterministic ? "in true f32"
+          : policy.allow_tf32           ? "deterministic"
+                                        : "deterministic or not in true f32";
   if (policy.workspace != EnginePolicy::Workspace::heuristic)
-    text += ", " + std::to_string(offered - unwelcome) + " with too much workspace";
+    text +=
+        ", " + std::to_string(offered - unwelcome) + " with too much workspace or not to be built";
   return text;
 }
 

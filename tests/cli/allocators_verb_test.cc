@@ -170,7 +170,7 @@ TEST(Allocators, CanBeInterrupted) {
   EXPECT_EQ(result.out, "");
 }
 
-TEST(AllocatorsVerb, ARunOfTooManyEventsIsRefused) {
+TEST(Allocators, ARunOfTooManyEventsIsRefused) {
   const auto result =
       arenagrad({"allocators", "lenet5_digits", "--batch", "1000000", "--mode", "per-step"});
   EXPECT_EQ(result.code, 2);

@@ -64,7 +64,8 @@ TEST_P(NetworkGradient, EveryModeEqualsCentralDifferences) {
   Probe full;
   loss_of(tape, GradientMode::full_batch, run_mode, policy, full);
 
-  for (GradientMode mode : {GradientMode::accumulated_graph, GradientMode::per_step}) {
+  for (GradientMode mode :
+       {GradientMode::accumulated_graph, GradientMode::per_step, GradientMode::two_pass}) {
     Probe other;
     loss_of(tape, mode, run_mode, policy, other);
     ASSERT_EQ(other.gradients.size(), full.gradients.size());
