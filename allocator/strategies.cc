@@ -17,7 +17,11 @@ namespace {
 constexpr std::string_view kPlanPrefix = "plan:";
 
 constexpr StrategyInfo kStrategies[] = {
-    {"bump", "never reuses memory: what a step takes in all", false, make_bump},
+    {.name = "bump",
+     .summary = "never reuses memory: what a step takes in all",
+     .offline = false,
+     .make = make_bump,
+     .reuses = false},
     {"best-fit", "one growing heap, smallest sufficient hole", false, make_best_fit},
     {"first-fit", "one growing heap, lowest sufficient hole", false, make_first_fit},
     {"tlsf", "one growing heap, two-level segregated fit in constant time", false, make_tlsf},
@@ -34,10 +38,21 @@ constexpr StrategyInfo kStrategies[] = {
      make_greedy_size},
     {"plan:greedy-size-first", "planned, largest first, each into its first gap", true,
      make_greedy_size_first},
-    {"plan:portfolio", "planned, the lowest of six greedy orders with two gap rules", true,
-     make_portfolio},
-    {"plan:search", "planned by hill climbing from the portfolio's plan", true, make_search},
-    {"plan:exact", "planned by branch and bound: the lowest there is, or close", true, make_exact},
+    {.name = "plan:portfolio",
+     .summary = "planned, the lowest of six greedy orders with two gap rules",
+     .offline = true,
+     .make = make_portfolio,
+     .searches = true},
+    {.name = "plan:search",
+     .summary = "planned by hill climbing from the portfolio's plan",
+     .offline = true,
+     .make = make_search,
+     .searches = true},
+    {.name = "plan:exact",
+     .summary = "planned by branch and bound: the lowest there is, or close",
+     .offline = true,
+     .make = make_exact,
+     .searches = true},
 };
 
 std::string_view bare(std::string_view name) {

@@ -78,6 +78,8 @@ struct StrategyInfo {
   // which it fits. True: memory is taken in segments, pages or at two ends and given back when the
   // capacity is reached; the smallest capacity is found by trying.
   bool adaptive = false;
+  bool reuses = true;     // memory that was freed
+  bool searches = false;  // offline: takes its time to plan, more so with many buffers
 };
 
 /// Every strategy, in the order listings show them. Adding one: its file, and in strategies.cc its

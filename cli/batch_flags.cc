@@ -95,7 +95,7 @@ void add_sweep_flags(CLI::App& command, Flags& flags) {
       });
   add(command, group, "--inputs", "A:B[:STEP]", "instead of batches: heights of square images",
       [&flags](const std::string& text) { flags.batches.inputs = parse_range("--inputs", text); });
-  add(command, group, "--modes", "full-batch|accumulated-graph|per-step",
+  add(command, group, "--modes", kModeWords,
       "gradient modes, separated by commas (default full-batch)",
       [&flags](const std::string& text) { flags.modes = parse_modes("--modes", text); });
   command

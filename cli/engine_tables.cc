@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "zoo/engines_file.h"
+
 namespace arenagrad::cli {
 namespace {
 
@@ -76,22 +78,17 @@ Json engines_json(const std::vector<ConvolutionEngines>& list) {
   Json json = Json::array();
   for (const auto& entry : list) {
     const auto& key = entry.pinned.key;
-    const auto& p = key.problem;
     Json candidates = Json::array();
     for (const auto& candidate : entry.candidates) candidates.push_back(to_json(candidate));
     const auto& accumulate = entry.pinned.accumulate;
-    json.push_back({{"layers", entry.layers},
-                    {"pass", cudnn::name(key.pass)},
-                    {"layout", cudnn::name(key.layout)},
-                    {"input", {p.batch, p.in_channels, p.in_h, p.in_w}},
-                    {"filter", {p.out_channels, p.in_channels / p.groups, p.kernel_h, p.kernel_w}},
-                    {"stride", {p.stride_h, p.stride_w}},
-                    {"pad", {p.pad_h, p.pad_w}},
-                    {"dilation", {p.dilation_h, p.dilation_w}},
-                    {"groups", p.groups},
-                    {"workspace", entry.pinned.overwrite.workspace},
-                    {"workspace_added", accumulate ? Json(accumulate->workspace) : Json(nullptr)},
-                    {"candidates", std::move(candidates)}});
+    Json item{{"layers", entry.layers},
+              {"pass", cudnn::name(key.pass)},
+              {"layout", cudnn::name(key.layout)}};
+    item.update(sizes_json(key.problem));
+    item["workspace"] = entry.pinned.overwrite.workspace;
+    item["workspace_added"] = accumulate ? Json(accumulate->workspace) : Json(nullptr);
+    item["candidates"] = std::move(candidates);
+    json.push_back(std::move(item));
   }
   return json;
 }

@@ -216,14 +216,13 @@ void add_common_flags(CLI::App& command, Flags& flags) {
   add(command, group, "--micro-batch", "n",
       "samples of a micro-batch, the last may be smaller (default 1; full-batch: the batch)",
       flags.micro_batch, integer(1));
-  const char* modes = "full-batch|accumulated-graph|per-step|two-pass";
   if (compares)
-    add(command, group, "--mode", modes,
+    add(command, group, "--mode", kModeWords,
         "compare these, separated by commas, or all (default the first three; all where the loss "
         "couples samples)",
         flags.modes, parse_modes);
   else
-    add(command, group, "--mode", modes, "how the gradient is made (default full-batch)",
+    add(command, group, "--mode", kModeWords, "how the gradient is made (default full-batch)",
         flags.modes, [](const std::string& flag, const std::string& text) {
           return std::vector{parse_mode(flag, text)};
         });

@@ -125,8 +125,7 @@ std::vector<Value> parse_list(std::string_view flag, const std::string& text, co
 }  // namespace
 
 std::vector<GradientMode> parse_modes(std::string_view flag, const std::string& text) {
-  using enum GradientMode;
-  if (text == "all") return {full_batch, accumulated_graph, per_step, two_pass};
+  if (text == "all") return {std::begin(kGradientModes), std::end(kGradientModes)};
   return parse_list<GradientMode>(flag, text, "each mode once", parse_mode);
 }
 

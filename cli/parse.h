@@ -32,6 +32,8 @@ std::size_t parse_size(std::string_view flag, const std::string& text);
 /// "3x224x224".
 Shape parse_shape(std::string_view flag, const std::string& text);
 
+/// What help says of a flag that takes modes.
+inline constexpr const char* kModeWords = "full-batch|accumulated-graph|per-step|two-pass";
 GradientMode parse_mode(std::string_view flag, const std::string& text);
 /// "full-batch,per-step": each once.
 /// "none", "sqrt", "every:K" or names of layers.

@@ -16,15 +16,19 @@ std::string cuda_version(int version) {
   return version == 0 ? "none" : fmt::format("{}.{}", version / 1000, version / 10 % 100);
 }
 
+Table table_of_devices(std::string title) {
+  return {std::move(title),
+          {{"name", "name"},
+           {"what", "description"},
+           {"memory", "memory", true},
+           {"capability", "compute_capability", true},
+           {"multiprocessors", "multiprocessors", true}},
+          {},
+          {}};
+}
+
 Table here_table(const cuda::Found& found) {
-  Table table{"here: programs can be run on these",
-              {{"name", "name"},
-               {"what", "description"},
-               {"memory", "memory", true},
-               {"capability", "compute_capability", true},
-               {"multiprocessors", "multiprocessors", true}},
-              {},
-              {}};
+  auto table = table_of_devices("here: programs can be run on these");
   table.rows.push_back({std::string("cpu"), std::string("this machine's processor"), {}, {}, {}});
   for (const auto& gpu : found.gpus)
     table.rows.push_back({fmt::format("cuda:{}", gpu.index), gpu.name, Bytes{gpu.memory},
@@ -34,14 +38,7 @@ Table here_table(const cuda::Found& found) {
 }
 
 Table profiles_table(const std::vector<DeviceProfile>& profiles) {
-  Table table{"profiles: programs can be planned for these",
-              {{"name", "name"},
-               {"what", "description"},
-               {"memory", "memory", true},
-               {"capability", "compute_capability", true},
-               {"multiprocessors", "multiprocessors", true}},
-              {},
-              {}};
+  auto table = table_of_devices("profiles: programs can be planned for these");
   for (const auto& profile : profiles) {
     const auto& p = profile.properties;
     table.rows.push_back({profile.name, profile.description,

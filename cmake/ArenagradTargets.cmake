@@ -49,8 +49,3 @@ function(arenagrad_compile_for_speed target)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O1>)
   endif()
 endfunction()
-
-# The headers that most of a target's sources begin with, read once.
-function(arenagrad_precompile target)
-  target_precompile_headers(${target} PRIVATE ${ARGN})
-endfunction()

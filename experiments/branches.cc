@@ -52,7 +52,7 @@ void Branches::record(const Exec& exec, RunAccess& access) {
   });
   if (found == operands.end()) return;  // nothing recorded: a pass without backward
   const ConstTensor seen = access.tensor(found->buffer);
-  scratch_.resize(static_cast<std::size_t>(seen.shape.elements()) * size_of(seen.dtype));
+  scratch_.resize(seen.bytes());
   access.backend().copy_to_host(scratch_.data(), seen);
 
   const auto per_sample = seen.shape.elements() / seen.shape[0];

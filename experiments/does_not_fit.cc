@@ -38,13 +38,11 @@ Alternative try_strategy(const Experiment& experiment, const StrategyInfo& strat
 /// all but the two that place best in little time.
 bool worth_trying(const Experiment& experiment, const StrategyInfo& strategy) {
   const std::size_t buffers = experiment.lifetimes.size();
-  if (strategy.name == "bump") return false;
+  if (!strategy.reuses) return false;
   if (strategy.name == "best-fit" || strategy.name == "tlsf") return true;
   if (buffers > 50'000) return false;
   if (strategy.offline && buffers > 20'000) return false;
-  const bool searches = strategy.name == "plan:portfolio" || strategy.name == "plan:search" ||
-                        strategy.name == "plan:exact";
-  return !searches || buffers <= 5'000;
+  return !strategy.searches || buffers <= 5'000;
 }
 
 std::string refused(const OutOfMemoryReport& report) {
@@ -126,8 +124,8 @@ OutOfMemoryReport explain(const Experiment& experiment, const OutOfMemory& error
   report.whole_plan = tried.offline;
   report.needed = error.needed;
   report.system_refused = error.needed <= error.capacity;
-  report.lower_bound = lower_bound(experiment.lifetimes, false);
-  report.aligned_bound = lower_bound(experiment.lifetimes, true);
+  report.lower_bound = experiment.lower_bound;
+  report.aligned_bound = experiment.aligned_bound;
   report.fits_without_fragmentation = report.aligned_bound <= report.capacity;
   if (report.whole_plan) {
     report.footprint_without_limit = error.needed;

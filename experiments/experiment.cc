@@ -11,6 +11,8 @@ Experiment prepare(const Model& model, const Settings& settings) {
   experiment.profile = settings.profile;
   experiment.program = plan(model.tape, experiment.profile, settings.plan);
   experiment.lifetimes = lifetimes(experiment.program, settings.steps);
+  experiment.lower_bound = lower_bound(experiment.lifetimes, false);
+  experiment.aligned_bound = lower_bound(experiment.lifetimes, true);
   return experiment;
 }
 
@@ -48,7 +50,7 @@ LedgerRecord dry_run(const Experiment& experiment, const StrategyInfo& strategy,
                      std::size_t capacity, std::vector<Event>* log,
                      const std::atomic<bool>* interrupted) {
   // What no process could hold is planned all the same, with addresses that no process has.
-  const bool beyond = lower_bound(experiment.lifetimes, false) > kProcessRange / 2;
+  const bool beyond = experiment.lower_bound > kProcessRange / 2;
   SimulatedDriver driver(capacity, experiment.profile.granule, beyond ? kUnlimited : kProcessRange);
   RunResult none;
   return walk(experiment, strategy, driver,

@@ -20,6 +20,8 @@ struct Experiment {
   Profile profile;
   Program program;
   std::vector<Lifetime> lifetimes;  // of the program, for as many steps as are run
+  std::size_t lower_bound = 0;      // of these, bytes: what no strategy can beat
+  std::size_t aligned_bound = 0;    // the same with every buffer rounded up to its alignment
 
   std::size_t capacity() const { return settings.capacity.value_or(profile.capacity); }
 };

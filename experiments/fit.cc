@@ -66,10 +66,8 @@ class Finder {
   /// A mode that is refused for a batch of several micro-batches has no largest batch.
   void check_mode() const {
     const auto micro = std::min<std::int64_t>(options_.micro_batch.value_or(1), 1 << 20);
-    auto settings = at(2 * micro);
-    settings.profile.kernels = cpu_profile().kernels;  // the answer is about the mode alone
     try {
-      plan(model_.tape, settings.profile, settings.plan);
+      plan(model_.tape, without_engines(base_.profile), at(2 * micro).plan);
     } catch (const ModeRefused&) {
       throw;
     } catch (const ContractError&) {

@@ -12,7 +12,7 @@ namespace {
 
 std::optional<std::size_t> fitting_footprint(const Experiment& experiment) {
   const auto capacity = experiment.capacity();
-  if (lower_bound(experiment.lifetimes, true) > capacity) return std::nullopt;
+  if (experiment.aligned_bound > capacity) return std::nullopt;
   try {
     return dry_run(experiment, find_strategy(experiment.settings.strategy), capacity)
         .totals.footprint;
@@ -44,7 +44,7 @@ void look_at(const Model& model, const Settings& settings, Route& route) {
   try {
     const auto experiment = prepare(model, settings);
     route.kernel_calls = calls_of(experiment.program.step);
-    route.lower_bound = lower_bound(experiment.lifetimes, false);
+    route.lower_bound = experiment.lower_bound;
     route.footprint = fitting_footprint(experiment);
     route.fits = route.footprint.has_value();
   } catch (const ContractError&) {
@@ -113,12 +113,15 @@ void add_smaller_inputs(const Model& model, const FitOptions& options, const Set
 
 }  // namespace
 
+Profile without_engines(Profile profile) {
+  profile.kernels = cpu_profile().kernels;
+  return profile;
+}
+
 bool bound_fits(const Model& model, const Settings& settings) {
   try {
-    // Scratch is left out of this bound, so that nobody needs to be asked about engines.
-    Profile profile = settings.profile;
-    profile.kernels = cpu_profile().kernels;
-    const auto program = plan(model.tape, profile, settings.plan);
+    // Scratch is left out of this bound.
+    const auto program = plan(model.tape, without_engines(settings.profile), settings.plan);
     return rising_bound(program, settings.steps) <= *settings.capacity;
   } catch (const ShapeError&) {
     return false;  // beyond 64 bits

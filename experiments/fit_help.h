@@ -5,6 +5,10 @@
 
 namespace arenagrad {
 
+/// The device with kernels whose scratch is known: for what does not depend on scratch, without
+/// asking a library about engines.
+Profile without_engines(Profile profile);
+
 /// Whether the settings' bound without scratch is within their capacity. A batch that cannot be
 /// planned for another reason than its size may fit as far as this can tell.
 bool bound_fits(const Model& model, const Settings& settings);

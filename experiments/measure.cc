@@ -20,8 +20,8 @@ ByteReport byte_report(const Experiment& experiment, const LedgerRecord& record)
   bytes.peak_granted = record.totals.peak_granted;
   bytes.footprint = record.totals.footprint;
   bytes.reserved = record.totals.peak_reserved;
-  bytes.lower_bound = lower_bound(experiment.lifetimes, false);
-  bytes.aligned_bound = lower_bound(experiment.lifetimes, true);
+  bytes.lower_bound = experiment.lower_bound;
+  bytes.aligned_bound = experiment.aligned_bound;
   const auto known = record.totals.reserved;
   bytes.unaccounted =
       std::max(record.driver_reserved, known) - std::min(record.driver_reserved, known);

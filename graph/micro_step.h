@@ -67,6 +67,10 @@ class Backward {
   std::unique_ptr<Emitter> emitter_;
 };
 
+/// What both passes of a node read beside its tensors: its parameters and its state.
+void add_persistent_operands(const Program& program, const TapeNode& node, bool writes_state,
+                             std::vector<Operand>& operands);
+
 /// Buffers common to both passes.
 Buffer workspace_buffer(std::size_t bytes, NodeId node, Phase phase, std::int32_t micro);
 

@@ -27,6 +27,10 @@ struct Batching {
 /// couples samples, in a step's memory, for one more forward.
 enum class GradientMode : std::uint8_t { full_batch, accumulated_graph, per_step, two_pass };
 
+inline constexpr GradientMode kGradientModes[] = {GradientMode::full_batch,
+                                                  GradientMode::accumulated_graph,
+                                                  GradientMode::per_step, GradientMode::two_pass};
+
 /// Whether each micro-batch's backward follows its forward.
 constexpr bool steps_alone(GradientMode mode) {
   return mode == GradientMode::per_step || mode == GradientMode::two_pass;

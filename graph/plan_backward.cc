@@ -211,17 +211,7 @@ class Backward::Emitter {
     if (needs.reads_output) {
       operands_.push_back({.role = Role::output, .buffer = storage_of(node.output)});
     }
-    const Program& program = c_.emit.program();
-    for (std::size_t k = 0; k < node.parameters.size(); ++k) {
-      operands_.push_back({.role = Role::parameter,
-                           .slot = static_cast<std::uint8_t>(k),
-                           .buffer = program.parameters[index(node.parameters[k])]});
-    }
-    for (std::size_t k = 0; k < node.states.size(); ++k) {
-      operands_.push_back({.role = Role::state,
-                           .slot = static_cast<std::uint8_t>(k),
-                           .buffer = program.states[index(node.states[k])]});
-    }
+    add_persistent_operands(c_.emit.program(), node, false, operands_);
     const auto& stashes = map_->nodes[index(id)].stashes;
     for (std::size_t k = 0; k < stashes.size(); ++k) {
       operands_.push_back({.role = Role::stash,

@@ -16,6 +16,21 @@ Buffer workspace_buffer(std::size_t bytes, NodeId node, Phase phase, std::int32_
           .micro = micro};
 }
 
+void add_persistent_operands(const Program& program, const TapeNode& node, bool writes_state,
+                             std::vector<Operand>& operands) {
+  for (std::size_t k = 0; k < node.parameters.size(); ++k) {
+    operands.push_back({.role = Role::parameter,
+                        .slot = static_cast<std::uint8_t>(k),
+                        .buffer = program.parameters[index(node.parameters[k])]});
+  }
+  for (std::size_t k = 0; k < node.states.size(); ++k) {
+    operands.push_back({.role = Role::state,
+                        .slot = static_cast<std::uint8_t>(k),
+                        .writes = writes_state,
+                        .buffer = program.states[index(node.states[k])]});
+  }
+}
+
 namespace {
 
 class ForwardEmitter {
@@ -119,7 +134,8 @@ class ForwardEmitter {
                           .buffer = result_.buffers[map_.of_tensor[index(node.inputs[k])]]});
     }
     operands.push_back({.role = Role::output, .writes = true, .buffer = result_.buffers[output]});
-    add_persistent_operands(node);
+    add_persistent_operands(c_.emit.program(), node,
+                            map_.kind.run == RunMode::train && !map_.kind.again, operands);
     for (std::size_t k = 0; k < mine.stashes.size(); ++k) {
       operands.push_back({.role = Role::stash,
                           .slot = static_cast<std::uint8_t>(k),
@@ -161,21 +177,6 @@ class ForwardEmitter {
                                               .node = id,
                                               .micro = result_.micro.number,
                                               .samples = spec.per_sample ? map_.kind.samples : 0});
-  }
-
-  void add_persistent_operands(const TapeNode& node) {
-    const Program& program = c_.emit.program();
-    for (std::size_t k = 0; k < node.parameters.size(); ++k) {
-      operands_.push_back({.role = Role::parameter,
-                           .slot = static_cast<std::uint8_t>(k),
-                           .buffer = program.parameters[index(node.parameters[k])]});
-    }
-    for (std::size_t k = 0; k < node.states.size(); ++k) {
-      operands_.push_back({.role = Role::state,
-                           .slot = static_cast<std::uint8_t>(k),
-                           .writes = map_.kind.run == RunMode::train && !map_.kind.again,
-                           .buffer = program.states[index(node.states[k])]});
-    }
   }
 
   const StepContext& c_;

@@ -49,27 +49,40 @@ const StorageMap& StepPlanner::map(const ForwardKind& kind) {
   return found->second;
 }
 
-ForwardKind StepPlanner::kind_of(std::size_t p, std::int64_t samples, bool saves) const {
+ForwardKind StepPlanner::kind_of(std::size_t p, std::int64_t samples) const {
   const bool last = p + 1 == body_.size();
   return {.stretch = body_[p],
           .samples = samples,
           .run = options_.run,
-          .saves = saves && last,
+          .saves = differentiates() && last,
           .lends = !last || (split_ && !steps_alone(options_.mode)),
-          .keeps_fed = saves && !last};
+          .keeps_fed = !last};
+}
+
+ForwardKind StepPlanner::again(std::size_t p, std::int64_t samples) const {
+  return {
+      .stretch = body_[p], .samples = samples, .run = options_.run, .saves = true, .again = true};
+}
+
+ForwardKind StepPlanner::head() const {
+  const auto loss = static_cast<std::uint32_t>(tape_.loss());
+  return {.stretch = {loss, loss + 1},
+          .samples = options_.batching.batch,
+          .run = options_.run,
+          .saves = differentiates()};
 }
 
 StepPlanner::Recorded StepPlanner::forward(const StepContext& context, const MicroBatch& m) {
-  Recorded recorded{m, {}, Lent(tape_.tensors().size(), kNoBuffer), {}, {}};
+  Recorded recorded{m, {}, nothing_lent(), {}, {}};
   for (std::size_t p = 0; p < body_.size(); ++p) {
-    const StorageMap& map = this->map(kind_of(p, m.samples, differentiates()));
+    const StorageMap& map = this->map(kind_of(p, m.samples));
     recorded.stretches.push_back(emit_forward(context, map, m, false, recorded.lent));
     auto& lending = recorded.lending.emplace_back();
     auto& inputs = recorded.kept_inputs.emplace_back();
     if (p + 1 == body_.size()) continue;  // the outputs are gathered, or nothing is lent
     for (std::uint32_t s : map.escapes) {
-      const bool fed = tape_.tensor(map.storages[s].first).producer == kNoNode;
-      (fed ? inputs : lending).push_back(recorded.stretches.back().buffers[s]);
+      (is_fed(tape_, map.storages[s]) ? inputs : lending)
+          .push_back(recorded.stretches.back().buffers[s]);
     }
   }
   return recorded;
@@ -86,13 +99,9 @@ void StepPlanner::backward(const StepContext& context, Recorded& recorded, Buffe
       backward.run(recorded.stretches[p]);
     } else {
       for (BufferId id : recorded.lending[p]) context.emit.free(id);
-      const StorageMap& map = this->map({.stretch = body_[p],
-                                         .samples = recorded.micro.samples,
-                                         .run = options_.run,
-                                         .saves = true,
-                                         .again = true});
-      RecordedForward again = emit_forward(context, map, recorded.micro, false, recorded.lent);
-      backward.run(again);
+      const StorageMap& map = this->map(again(p, recorded.micro.samples));
+      RecordedForward second = emit_forward(context, map, recorded.micro, false, recorded.lent);
+      backward.run(second);
       for (BufferId id : recorded.kept_inputs[p]) context.emit.free(id);
     }
   }
@@ -138,7 +147,7 @@ void StepPlanner::emit(Emitter& emit) {
 void StepPlanner::emit_calibration(Emitter& emit) {
   const auto count = static_cast<std::uint32_t>(tape_.nodes().size());
   const std::int64_t samples = options_.batching.samples(0);
-  Lent lent(tape_.tensors().size(), kNoBuffer);
+  Lent lent = nothing_lent();
   emit_forward(context(emit), map({.stretch = {0, count}, .samples = samples}),
                {-1, 0, samples, 1.0}, true, lent);
 }
@@ -173,7 +182,7 @@ void StepPlanner::two_pass(const StepContext& context) {
   const Stretch all{0, static_cast<std::uint32_t>(tape_.nodes().size()) - 1};
   for_each_micro(context.emit, false, [&](const MicroBatch& m) {
     context.emit.mark(MarkKind::forward_begin);
-    Lent lent(tape_.tensors().size(), kNoBuffer);
+    Lent lent = nothing_lent();
     const StorageMap& map = this->map(
         {.stretch = all, .samples = m.samples, .run = options_.run, .saves = false, .lends = true});
     const RecordedForward pass = emit_forward(context, map, m, false, lent);
@@ -221,14 +230,10 @@ void StepPlanner::gather(const StepContext& context, const MicroBatch& m, Buffer
 
 /// Forward and backward of the loss alone, over the whole batch.
 void StepPlanner::run_head(const StepContext& context, Head& head) {
-  const auto loss = static_cast<std::uint32_t>(tape_.loss());
   const MicroBatch whole = whole_batch();
-  Lent lent(tape_.tensors().size(), kNoBuffer);
+  Lent lent = nothing_lent();
   lent[index(outputs_)] = head.gathered;
-  const StorageMap& map = this->map({.stretch = {loss, loss + 1},
-                                     .samples = whole.samples,
-                                     .run = options_.run,
-                                     .saves = differentiates()});
+  const StorageMap& map = this->map(this->head());
   context.emit.mark(MarkKind::forward_begin);
   RecordedForward recorded = emit_forward(context, map, whole, false, lent);
   context.emit.mark(MarkKind::forward_end);
@@ -251,23 +256,9 @@ void StepPlanner::note_needs() {
   };
   const std::int64_t samples = micro(0).samples;
   for (std::size_t p = 0; p < body_.size(); ++p) {
-    ForwardKind kind = kind_of(p, samples, differentiates());
-    if (p + 1 < body_.size()) {
-      kind = {.stretch = body_[p],
-              .samples = samples,
-              .run = options_.run,
-              .saves = true,
-              .again = true};
-    }
-    note(map(kind));
+    note(map(p + 1 < body_.size() ? again(p, samples) : kind_of(p, samples)));
   }
-  if (split_) {
-    const auto loss = static_cast<std::uint32_t>(tape_.loss());
-    note(map({.stretch = {loss, loss + 1},
-              .samples = options_.batching.batch,
-              .run = options_.run,
-              .saves = differentiates()}));
-  }
+  if (split_) note(map(head()));
   for (std::uint32_t i = 0; i + 1 < tape_.nodes().size(); ++i) {
     if (!program_.needs[program_.needs_of_node[i]].samples_independent) {
       program_.coupled.push_back(NodeId{i});

@@ -41,7 +41,12 @@ class StepPlanner {
   StepContext context(Emitter& emit) const { return {tape_, options_, profile_, wants_, emit}; }
   const StorageMap& map(const ForwardKind& kind);
   /// How the stretch `p` of `body_` runs in front of backward.
-  ForwardKind kind_of(std::size_t p, std::int64_t samples, bool saves) const;
+  ForwardKind kind_of(std::size_t p, std::int64_t samples) const;
+  /// How it runs once more inside backward.
+  ForwardKind again(std::size_t p, std::int64_t samples) const;
+  /// The loss alone, over the whole batch.
+  ForwardKind head() const;
+  Lent nothing_lent() const { return Lent(tape_.tensors().size(), kNoBuffer); }
 
   Recorded forward(const StepContext& context, const MicroBatch& m);
   void backward(const StepContext& context, Recorded& recorded, BufferId head_gradient);

@@ -114,8 +114,7 @@ class Mapper {
   /// far, read by no later node.
   bool may_overwrite(std::uint32_t storage, std::size_t i, std::size_t bytes) const {
     const Storage& s = map_.storages[storage];
-    const bool fed = s.first != kNoTensor && tape_.tensor(s.first).producer == kNoNode;
-    return !fed && !s.borrowed && s.bytes == bytes && s.savers == 0 &&
+    return !is_fed(tape_, s) && !s.borrowed && s.bytes == bytes && s.savers == 0 &&
            last_read_[storage] <= static_cast<std::int64_t>(i);
   }
 
@@ -226,10 +225,8 @@ class Mapper {
   }
 
   bool escapes(std::uint32_t s) const {
-    const TensorId first = map_.storages[s].first;
-    const bool fed = first != kNoTensor && tape_.tensor(first).producer == kNoNode;
     return last_read_[s] >= static_cast<std::int64_t>(kind_.stretch.end) ||
-           (fed && kind_.keeps_fed);
+           (kind_.keeps_fed && is_fed(tape_, map_.storages[s]));
   }
 
   /// Aliases too: they leave with the storage that they share.

@@ -53,6 +53,11 @@ struct NodeStorage {
   std::vector<std::uint32_t> dying;         // storages to free after its forward
 };
 
+/// Whether it is an input of the tape, written from outside.
+inline bool is_fed(const Tape& tape, const Storage& storage) {
+  return storage.first != kNoTensor && tape.tensor(storage.first).producer == kNoNode;
+}
+
 inline constexpr std::uint32_t kNoStorage = ~std::uint32_t{0};
 
 struct StorageMap {

@@ -17,6 +17,7 @@ struct ConstTensor {
     check_contract(dtype == dtype_of<T>, "tensor read as another type");
     return static_cast<const T*>(data);
   }
+  std::size_t bytes() const { return static_cast<std::size_t>(shape.elements()) * size_of(dtype); }
   explicit operator bool() const { return data != nullptr; }
 };
 
@@ -31,6 +32,7 @@ struct Tensor {
     return static_cast<T*>(data);
   }
   operator ConstTensor() const { return {data, shape, dtype}; }
+  std::size_t bytes() const { return ConstTensor(*this).bytes(); }
   explicit operator bool() const { return data != nullptr; }
 };
 

@@ -10,6 +10,17 @@ void require_inputs(std::string_view op, std::span<const Shape> inputs, std::siz
                    (count == 1 ? " input" : " inputs") + ", got " + std::to_string(inputs.size()));
 }
 
+void require_loss_inputs(std::string_view op, std::string_view outputs,
+                         std::span<const Shape> inputs) {
+  require_inputs(op, inputs, 2);
+  if (inputs[0].rank() != 1)
+    throw ShapeError(std::string(op) + ": expected " + std::string(outputs) +
+                     " of one dimension per sample (put a flatten in front), got " +
+                     inputs[0].text());
+  if (inputs[1].elements() != 1)
+    throw ShapeError(std::string(op) + ": expected one label per sample, got " + inputs[1].text());
+}
+
 void require_at_least_two(std::string_view op, std::span<const Shape> inputs) {
   if (inputs.size() >= 2) return;
   throw ShapeError(std::string(op) + ": expected at least 2 inputs, got " +

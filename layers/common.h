@@ -13,6 +13,10 @@ namespace arenagrad {
 
 /// Throws ShapeError unless there are exactly `count` inputs.
 void require_inputs(std::string_view op, std::span<const Shape> inputs, std::size_t count);
+/// A loss's: outputs of one dimension per sample, called `outputs` in the message, and a label
+/// each.
+void require_loss_inputs(std::string_view op, std::string_view outputs,
+                         std::span<const Shape> inputs);
 /// Throws ShapeError for fewer than two inputs.
 void require_at_least_two(std::string_view op, std::span<const Shape> inputs);
 /// Throws ShapeError unless `input` has `rank` dimensions per sample; `layout` names them: "CxHxW".

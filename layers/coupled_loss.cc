@@ -17,15 +17,7 @@ class CoupledLossLayer final : public Layer {
   bool couples_samples() const override { return true; }
 
   Signature signature(std::span<const Shape> inputs) const override {
-    require_inputs(op(), inputs, 2);
-    if (inputs[outputs].rank() != 1)
-      throw ShapeError(std::string(op()) +
-                       ": expected outputs of one dimension per sample (put a flatten in front), "
-                       "got " +
-                       inputs[outputs].text());
-    if (inputs[labels].elements() != 1)
-      throw ShapeError(std::string(op()) + ": expected one label per sample, got " +
-                       inputs[labels].text());
+    require_loss_inputs(op(), "outputs", inputs);
     return {.output = Shape{}, .parameters = {}, .states = {}};
   }
 

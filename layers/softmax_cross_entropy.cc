@@ -18,15 +18,7 @@ class SoftmaxCrossEntropy final : public Layer {
   bool loss_is_mean() const override { return reduction_ == Reduction::mean; }
 
   Signature signature(std::span<const Shape> inputs) const override {
-    require_inputs(kOp, inputs, 2);
-    if (inputs[logits].rank() != 1)
-      throw ShapeError(
-          "softmax_cross_entropy: expected logits of one dimension per sample (put a flatten in "
-          "front), got " +
-          inputs[logits].text());
-    if (inputs[labels].elements() != 1)
-      throw ShapeError("softmax_cross_entropy: expected one label per sample, got " +
-                       inputs[labels].text());
+    require_loss_inputs(kOp, "logits", inputs);
     return {.output = Shape{}, .parameters = {}, .states = {}};
   }
 

@@ -21,18 +21,12 @@ Json to_json(const EnginePolicy& policy) {
 }
 
 Json to_json(const cudnn::ConvKey& key, const cudnn::EngineAnswer& answer) {
-  const ConvProblem& p = key.problem;
   Json json{{"pass", cudnn::name(key.pass)},
             {"type", cudnn::name(key.type)},
             {"layout", cudnn::name(key.layout)},
             {"alignment", key.alignment},
-            {"added", key.accumulate},
-            {"input", {p.batch, p.in_channels, p.in_h, p.in_w}},
-            {"filter", {p.out_channels, p.in_channels / p.groups, p.kernel_h, p.kernel_w}},
-            {"stride", {p.stride_h, p.stride_w}},
-            {"pad", {p.pad_h, p.pad_w}},
-            {"dilation", {p.dilation_h, p.dilation_w}},
-            {"groups", p.groups}};
+            {"added", key.accumulate}};
+  json.update(sizes_json(key.problem));
   if (!answer.engine) {
     json["none"] = answer.why;
     return json;
@@ -46,6 +40,15 @@ Json to_json(const cudnn::ConvKey& key, const cudnn::EngineAnswer& answer) {
 }
 
 }  // namespace
+
+Json sizes_json(const ConvProblem& p) {
+  return {{"input", {p.batch, p.in_channels, p.in_h, p.in_w}},
+          {"filter", {p.out_channels, p.in_channels / p.groups, p.kernel_h, p.kernel_w}},
+          {"stride", {p.stride_h, p.stride_w}},
+          {"pad", {p.pad_h, p.pad_w}},
+          {"dilation", {p.dilation_h, p.dilation_w}},
+          {"groups", p.groups}};
+}
 
 std::string to_text(const EnginesFile& file) {
   // By hand on the outside, so that an answer is a line and two files can be compared.

@@ -1,6 +1,7 @@
 // cuDNN's answers in a JSON file, for machines without it: which engine each convolution takes.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "kernels/cudnn/engine_source.h"
@@ -16,6 +17,9 @@ struct EnginesFile {
 };
 
 std::string to_text(const EnginesFile& file);
+
+/// A convolution's sizes: `input`, `filter`, `stride`, `pad`, `dilation`, `groups`.
+nlohmann::ordered_json sizes_json(const ConvProblem& problem);
 
 /// Throws SpecError for anything that `to_text` would not write.
 EnginesFile load_engines(const std::string& path);

@@ -8,13 +8,6 @@
 #include "kernels/cpu/linear.h"
 
 namespace arenagrad {
-namespace {
-
-std::size_t byte_count(const ConstTensor& t) {
-  return static_cast<std::size_t>(t.shape.elements()) * size_of(t.dtype);
-}
-
-}  // namespace
 
 CpuBackend::CpuBackend(int threads) : PointwiseBackend(cpu::Executor(threads)) {
   check_contract(threads >= 1, "a CPU backend needs at least one thread");
@@ -22,11 +15,11 @@ CpuBackend::CpuBackend(int threads) : PointwiseBackend(cpu::Executor(threads)) {
 }
 
 void CpuBackend::copy_from_host(Tensor to, const void* from) {
-  std::memcpy(to.data, from, byte_count(to));
+  std::memcpy(to.data, from, to.bytes());
 }
 
 void CpuBackend::copy_to_host(void* to, ConstTensor from) {
-  std::memcpy(to, from.data, byte_count(from));
+  std::memcpy(to, from.data, from.bytes());
 }
 
 void CpuBackend::conv_forward(const ConvProblem& problem, std::int64_t engine, ConstTensor x,

@@ -11,13 +11,6 @@
 #include "kernels/cuda/session.h"
 
 namespace arenagrad {
-namespace {
-
-std::size_t byte_count(const ConstTensor& t) {
-  return static_cast<std::size_t>(t.shape.elements()) * size_of(t.dtype);
-}
-
-}  // namespace
 
 CudaBackend::CudaBackend(std::unique_ptr<cuda::Session> session)
     : PointwiseBackend(cuda::Executor(session->stream())), session_(std::move(session)) {}
@@ -40,11 +33,11 @@ void CudaBackend::leave() { nvtxRangePop(); }
 void CudaBackend::finish() { ARENAGRAD_CHECK(cudaStreamSynchronize(session_->stream())); }
 
 void CudaBackend::copy_from_host(Tensor to, const void* from) {
-  session_->staging().upload(to.data, from, byte_count(to));
+  session_->staging().upload(to.data, from, to.bytes());
 }
 
 void CudaBackend::copy_to_host(void* to, ConstTensor from) {
-  session_->staging().download(to, from.data, byte_count(from));
+  session_->staging().download(to, from.data, from.bytes());
 }
 
 void CudaBackend::conv_forward(const ConvProblem& problem, std::int64_t engine, ConstTensor x,

@@ -15,10 +15,8 @@ class Stage {
   explicit Stage(std::byte* memory) : memory_(memory) { add_red_zone(); }
 
   /// A tensor that is read, one that is written, scratch (which is not copied back), anything else.
-  ConstTensor operand(ConstTensor t) {
-    return {place(t.data, bytes_of(t), false), t.shape, t.dtype};
-  }
-  Tensor operand(Tensor t) { return {place(t.data, bytes_of(t), true), t.shape, t.dtype}; }
+  ConstTensor operand(ConstTensor t) { return {place(t.data, t.bytes(), false), t.shape, t.dtype}; }
+  Tensor operand(Tensor t) { return {place(t.data, t.bytes(), true), t.shape, t.dtype}; }
   Workspace operand(Workspace w) {
     if (w.data == nullptr) return w;
     void* at = place(w.data, w.bytes, false);
@@ -60,10 +58,6 @@ class Stage {
     std::size_t begin, bytes;
     bool is_output, is_scratch;
   };
-
-  static std::size_t bytes_of(const ConstTensor& t) {
-    return static_cast<std::size_t>(t.shape.elements()) * size_of(t.dtype);
-  }
 
   void add_red_zone() {
     mirror_.resize(round_up(mirror_.size() + kRedZone, kAlignment), std::byte{0xA5});

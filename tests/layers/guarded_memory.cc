@@ -22,10 +22,6 @@ std::vector<double> load(const ConstTensor& t) {
 
 }  // namespace
 
-std::size_t byte_count(const ConstTensor& t) {
-  return static_cast<std::size_t>(t.shape.elements()) * size_of(t.dtype);
-}
-
 std::vector<double> values_of(const ConstTensor& t) {
   switch (t.dtype) {
     case DType::f32: return load<float>(t);
@@ -55,7 +51,7 @@ void* GuardedMemory::allocate(std::size_t size) {
 
 Tensor GuardedMemory::tensor(const Shape& shape, DType dtype) {
   Tensor t{nullptr, shape, dtype};
-  t.data = allocate(byte_count(t));
+  t.data = allocate(t.bytes());
   return t;
 }
 
@@ -77,7 +73,7 @@ Tensor GuardedMemory::tensor(const Shape& shape, DType dtype, const std::vector<
   return t;
 }
 
-void GuardedMemory::kill(Tensor t) const { std::memset(t.data, fill_, byte_count(t)); }
+void GuardedMemory::kill(Tensor t) const { std::memset(t.data, fill_, t.bytes()); }
 
 void GuardedMemory::check_red_zones() const {
   for (const Block& block : blocks_) {

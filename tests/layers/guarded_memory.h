@@ -43,7 +43,6 @@ class GuardedMemory {
   std::deque<Block> blocks_;
 };
 
-std::size_t byte_count(const ConstTensor& t);
 std::vector<double> values_of(const ConstTensor& t);
 
 }  // namespace arenagrad::testing
