@@ -53,6 +53,14 @@ Json Recorded::timeline(const Experiment& experiment) const {
   return events_ ? to_json(record_timeline(experiment, log_)) : Json(nullptr);
 }
 
+Json Recorded::write_refused(const Model& model, const Settings& settings, const Flags& flags,
+                             const Console& console) const {
+  if (!format_ && !events_) return nullptr;
+  const auto experiment = prepare(model, settings);
+  write(experiment, flags, console);
+  return timeline(experiment);
+}
+
 void Recorded::write(const Experiment& experiment, const Flags& flags,
                      const Console& console) const {
   if (!format_) return;

@@ -46,6 +46,9 @@ class Recorded {
   void write(const Experiment& experiment, const Flags& flags, const Console& console) const;
   /// The timeline of --events; null without the flag.
   Json timeline(const Experiment& experiment) const;
+  /// Both, for a run that was refused; plans again only where one of them is wanted.
+  Json write_refused(const Model& model, const Settings& settings, const Flags& flags,
+                     const Console& console) const;
 
  private:
   const TraceFormat* format_ = nullptr;

@@ -56,23 +56,19 @@ std::string least_memory(const Comparison& comparison) {
 }
 
 std::string closest(const Comparison& comparison) {
-  for (const auto& entry : comparison.against_f64)
-    if (entry.mode == comparison.closest)
-      return fmt::format("; {} is closest to f64 (rel_l2 {:.3g})", name(entry.mode),
-                         entry.gradient.rel_l2);
-  const auto& all = comparison.against_f64;
-  if (all.empty()) return "";
-  const auto by_distance = [](const ReferenceResult& a, const ReferenceResult& b) {
-    return a.gradient.rel_l2 < b.gradient.rel_l2;
-  };
-  const auto distance = std::min_element(all.begin(), all.end(), by_distance)->gradient.rel_l2;
-  std::vector<std::string> names;
-  for (const auto& entry : all)
-    if (entry.gradient.rel_l2 == distance) names.emplace_back(name(entry.mode));
-  if (names.empty()) return "";
+  const auto modes = nearest(comparison.against_f64);
+  if (modes.empty()) return "";
+  const auto entry =
+      std::ranges::find(comparison.against_f64, modes.front(), &ReferenceResult::mode);
+  const double distance = entry->gradient.rel_l2;
+  if (comparison.closest)
+    return fmt::format("; {} is closest to f64 (rel_l2 {:.3g})", name(modes.front()), distance);
+  std::vector<std::string_view> names;
+  for (const auto mode : modes) names.push_back(name(mode));
+  const bool several = names.size() > 1;
   return fmt::format("; {} {} f64 by rel_l2 {:.3g}{}", fmt::join(names, " and "),
-                     names.size() > 1 ? "differ from" : "differs from", distance,
-                     names.size() > 1 ? ", all alike" : "");
+                     several ? "differ from" : "differs from", distance,
+                     several ? ", all alike" : "");
 }
 
 void add_notes(const Comparison& comparison, const Flags& flags, const Console& console) {
@@ -107,7 +103,10 @@ void add_notes(const Comparison& comparison, const Flags& flags, const Console& 
 
 Document document_of(const Comparison& comparison, const Model& model, const Flags& flags) {
   Document document;
-  auto& json = document.json = json_header("compare", flags, model, "cpu");
+  const auto ran = std::ranges::find_if(
+      comparison.modes, [](const ModeResult& mode) { return mode.measurement.has_value(); });
+  auto& json = document.json = json_header(
+      "compare", flags, model, ran == comparison.modes.end() ? "cpu" : ran->measurement->backend);
   json["name"] = model.name;
   json["device"] = comparison.settings.profile.name;
   put(json, comparison.settings);

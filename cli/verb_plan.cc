@@ -54,9 +54,8 @@ ExitCode plan(const Flags& flags, const Console& console) {
     emit(document, flags.output, console);
     return m.balanced ? ExitCode::ok : ExitCode::check_failed;
   } catch (const DoesNotFit& error) {
-    const auto experiment = prepare(model, settings);
-    recorded.write(experiment, flags, console);
-    return emit_out_of_memory("plan", error.report, recorded.timeline(experiment), model, flags,
+    return emit_out_of_memory("plan", error.report,
+                              recorded.write_refused(model, settings, flags, console), model, flags,
                               console);
   }
 }

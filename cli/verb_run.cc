@@ -66,9 +66,8 @@ ExitCode run(const Flags& flags, const Console& console) {
     return m.balanced && m.planned_equals_observed.value_or(false) ? ExitCode::ok
                                                                    : ExitCode::check_failed;
   } catch (const DoesNotFit& error) {
-    const auto experiment = prepare(model, settings);
-    recorded.write(experiment, flags, console);
-    return emit_out_of_memory("run", error.report, recorded.timeline(experiment), model, flags,
+    return emit_out_of_memory("run", error.report,
+                              recorded.write_refused(model, settings, flags, console), model, flags,
                               console);
   } catch (const NotEnoughMemory& error) {
     return emit_not_enough("run", error, model, flags, console);

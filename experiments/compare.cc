@@ -162,23 +162,6 @@ class Comparer {
     return result_.no_reference.empty();
   }
 
-  /// The one mode that is closer than every other; none where there is no other, or a tie.
-  static std::optional<GradientMode> closest(const std::vector<ReferenceResult>& entries) {
-    const ReferenceResult* least = nullptr;
-    bool alone = false;
-    for (const auto& entry : entries) {
-      if (!entry.gradient.finite) continue;
-      if (!least || entry.gradient.rel_l2 < least->gradient.rel_l2) {
-        alone = true;
-        least = &entry;
-      } else if (entry.gradient.rel_l2 == least->gradient.rel_l2) {
-        alone = false;
-      }
-    }
-    if (!alone || entries.size() < 2) return std::nullopt;
-    return least->mode;
-  }
-
   void compare_with_reference() {
     try {
       for (const auto& [mode, run] : runs_) {
@@ -194,7 +177,8 @@ class Comparer {
         entry.flips = run.recorder.branches().flips(wide.recorder.branches());
         result_.against_f64.push_back(std::move(entry));
       }
-      result_.closest = closest(result_.against_f64);
+      const auto modes = nearest(result_.against_f64);
+      if (modes.size() == 1 && result_.against_f64.size() > 1) result_.closest = modes.front();
     } catch (const NotEnoughMemory& error) {
       result_.against_f64.clear();
       result_.closest.reset();
@@ -225,6 +209,18 @@ bool Comparison::failed() const {
 bool Comparison::everything_fitted() const {
   return std::all_of(modes.begin(), modes.end(),
                      [](const ModeResult& mode) { return mode.measurement || mode.refused; });
+}
+
+std::vector<GradientMode> nearest(const std::vector<ReferenceResult>& against_f64) {
+  std::vector<GradientMode> modes;
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& entry : against_f64) {
+    if (!entry.gradient.finite || entry.gradient.rel_l2 > least) continue;
+    if (entry.gradient.rel_l2 < least) modes.clear();
+    least = entry.gradient.rel_l2;
+    modes.push_back(entry.mode);
+  }
+  return modes;
 }
 
 std::vector<GradientMode> modes_to_compare(const Model& model) {

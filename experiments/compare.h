@@ -66,6 +66,9 @@ struct Comparison {
   bool everything_fitted() const;
 };
 
+/// The modes with the least rel_l2 among the finite ones: several when they tie.
+std::vector<GradientMode> nearest(const std::vector<ReferenceResult>& against_f64);
+
 /// The three modes; two-pass as well where the loss couples samples, because per-step is refused.
 std::vector<GradientMode> modes_to_compare(const Model& model);
 

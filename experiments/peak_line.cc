@@ -139,12 +139,6 @@ Peak find_peak(const Program& program, std::int64_t steps) {
   return peak;
 }
 
-/// "conv1 workspace (micro-batch 3)" without the number, which moves with the batch.
-std::string without_micro_batch(std::string text) {
-  const auto end = text.rfind(" (micro-batch ");
-  return end == std::string::npos ? text : text.substr(0, end);
-}
-
 }  // namespace
 
 std::int64_t total(const SignedBytes& bytes) {
@@ -176,7 +170,7 @@ PlannedPeak planned_peak(const Program& program, const Tape& tape, std::int64_t 
   const auto& set_by = program.buffer(peak.set_by);
   result.phase = name(set_by.phase);
   if (set_by.node != kNoNode) result.layer = tape.node(set_by.node).name;
-  result.buffer = without_micro_batch(describe(program, tape, peak.set_by));
+  result.buffer = describe_alike(program, tape, peak.set_by);
 
   const auto& options = program.options;
   const Terms terms(program, peak.live);

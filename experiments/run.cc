@@ -22,12 +22,10 @@ class Watcher final : public Observer {
   }
   void after_exec(const Exec& exec, std::int64_t step, RunAccess& access) override {
     if (!options_.observer) return;
-    // A backward's or an update's exec is timed in its own phase.
-    auto& part = exec.again || exec.pass == Pass::backward || exec.pass == Pass::scatter ||
-                         exec.pass == Pass::add_gradient || exec.pass == Pass::sum_gradients
-                     ? spent_.backward
-                 : exec.pass == Pass::update ? spent_.update
-                                             : spent_.forward;
+    const Phase phase = phase_of(exec);
+    auto& part = phase == Phase::backward ? spent_.backward
+                 : phase == Phase::update ? spent_.update
+                                          : spent_.forward;
     timed(part, [&] { options_.observer->after_exec(exec, step, access); });
   }
   void gradients_ready(std::int64_t step, const Section& section, RunAccess& access) override {

@@ -133,23 +133,10 @@ class Recording {
   }
 
   Scope scope_of(const Exec& exec) const {
-    const std::string* layer = exec.node == kNoNode ? nullptr : &tape_.node(exec.node).name;
-    switch (exec.pass) {
-      case Pass::initialise: return {nullptr, arenagrad::name(Phase::setup)};
-      case Pass::feed: return {nullptr, arenagrad::name(Phase::forward)};
-      case Pass::forward:
-        if (exec.again) break;
-        [[fallthrough]];
-      case Pass::gather:
-      case Pass::read_loss: return {layer, arenagrad::name(Phase::forward)};
-      case Pass::update:
-        return {&tape_.parameters()[exec.index].name, arenagrad::name(Phase::update)};
-      case Pass::backward:
-      case Pass::scatter:
-      case Pass::add_gradient:
-      case Pass::sum_gradients: break;
-    }
-    return {layer, arenagrad::name(Phase::backward)};
+    const std::string* what = exec.pass == Pass::update ? &tape_.parameters()[exec.index].name
+                              : exec.node == kNoNode    ? nullptr
+                                                        : &tape_.node(exec.node).name;
+    return {what, arenagrad::name(phase_of(exec))};
   }
 
   void enter(const Scope& scope) {

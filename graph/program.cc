@@ -23,6 +23,22 @@ const Section& section_of(const Program& program, Position::Part part) {
   throw ContractError("no such part of a program");
 }
 
+Phase phase_of(const Exec& exec) {
+  switch (exec.pass) {
+    case Pass::initialise: return Phase::setup;
+    case Pass::feed:
+    case Pass::forward:
+    case Pass::read_loss:
+    case Pass::gather: return exec.again ? Phase::backward : Phase::forward;
+    case Pass::backward:
+    case Pass::add_gradient:
+    case Pass::sum_gradients:
+    case Pass::scatter: return Phase::backward;
+    case Pass::update: return Phase::update;
+  }
+  throw ContractError("no such pass");
+}
+
 Place place_of(const Program& program, const Position& position) {
   const Section& section = section_of(program, position.part);
   check_contract(position.instruction < section.code.size(), "a position outside its section");
@@ -36,42 +52,40 @@ Place place_of(const Program& program, const Position& position) {
   } else if (instruction.op == Instruction::Op::exec) {
     const Exec& exec = program.execs[instruction.index];
     place.node = exec.node;
-    place.phase = exec.pass == Pass::update       ? Phase::update
-                  : exec.pass == Pass::initialise ? Phase::setup
-                  : !exec.again && (exec.pass == Pass::forward || exec.pass == Pass::feed ||
-                                    exec.pass == Pass::read_loss || exec.pass == Pass::gather)
-                      ? Phase::forward
-                      : Phase::backward;
+    place.phase = phase_of(exec);
   }
   return place;
 }
 
-std::string describe(const Program& program, const Tape& tape, BufferId id, std::int64_t round) {
+std::string describe_alike(const Program& program, const Tape& tape, BufferId id) {
   const Buffer& buffer = program.buffer(id);
   const auto parameter = [&] { return tape.parameters()[buffer.index].name; };
   const auto node = [&] { return tape.nodes()[buffer.index].name; };
-  std::string text;
   switch (buffer.holds) {
-    case Holds::parameter: text = parameter(); break;
-    case Holds::parameter_gradient: text = parameter() + " gradient"; break;
-    case Holds::momentum: text = parameter() + " momentum"; break;
-    case Holds::second_moment: text = parameter() + " second moment"; break;
-    case Holds::state: text = tape.states()[buffer.index].name; break;
+    case Holds::parameter: return parameter();
+    case Holds::parameter_gradient: return parameter() + " gradient";
+    case Holds::momentum: return parameter() + " momentum";
+    case Holds::second_moment: return parameter() + " second moment";
+    case Holds::state: return tape.states()[buffer.index].name;
     case Holds::tensor: {
       const TapeTensor& tensor = tape.tensors()[buffer.index];
-      text = tensor.name + (tensor.producer == kNoNode ? "" : " output");
-      break;
+      return tensor.name + (tensor.producer == kNoNode ? "" : " output");
     }
-    case Holds::tensor_gradient: text = tape.tensors()[buffer.index].name + " gradient"; break;
+    case Holds::tensor_gradient: return tape.tensors()[buffer.index].name + " gradient";
     case Holds::stash: {
       const Needs& needs = program.needs[program.needs_of_node[buffer.index]];
-      text = node() + " " + std::string(needs.stashes[buffer.slot].name);
-      break;
+      return node() + " " + std::string(needs.stashes[buffer.slot].name);
     }
-    case Holds::workspace: text = node() + " workspace"; break;
-    case Holds::temporary: text = node() + " temporary gradient"; break;
-    case Holds::library: text = "library workspace"; break;
+    case Holds::workspace: return node() + " workspace";
+    case Holds::temporary: return node() + " temporary gradient";
+    case Holds::library: return "library workspace";
   }
+  throw ContractError("no such thing to hold");
+}
+
+std::string describe(const Program& program, const Tape& tape, BufferId id, std::int64_t round) {
+  const Buffer& buffer = program.buffer(id);
+  std::string text = describe_alike(program, tape, id);
   if (buffer.micro >= 0 && program.options.batching.count() > 1 &&
       program.options.mode != GradientMode::full_batch) {
     text += " (micro-batch " + std::to_string(buffer.micro + round) + ")";

@@ -104,6 +104,9 @@ struct Exec {
   std::uint32_t needs = 0;  // index into Program::needs; forward and backward
 };
 
+/// The phase that it belongs to. A forward run again is its backward's.
+Phase phase_of(const Exec& exec);
+
 /// A point that reports and timers look at.
 enum class MarkKind : std::uint8_t {
   step_begin,
@@ -156,6 +159,8 @@ struct Program {
 /// "layer1.0.conv1 output", "fc.weight gradient", "conv1 workspace": with the micro-batch where
 /// there are several: `round` is that of the repeat it is in.
 std::string describe(const Program& program, const Tape& tape, BufferId id, std::int64_t round = 0);
+/// The same without the micro-batch.
+std::string describe_alike(const Program& program, const Tape& tape, BufferId id);
 
 /// Where in a run an event happened. The executor marks the ledger with `encode`; a peak is read
 /// back with `decode`.
