@@ -35,9 +35,9 @@ void parse_workspace(const std::string& text, cudnn::EnginePolicy& policy) {
   }
 }
 
-cudnn::Layout parse_layout(const std::string& text) {
-  if (text == "nchw") return cudnn::Layout::nchw;
-  if (text == "nhwc") return cudnn::Layout::nhwc;
+Layout parse_layout(const std::string& text) {
+  if (text == "nchw") return Layout::nchw;
+  if (text == "nhwc") return Layout::nhwc;
   throw UsageError("--layout: expected nchw or nhwc, got '" + text + "'");
 }
 
@@ -52,7 +52,7 @@ const char* gpu_flag(const DeviceFlags& flags) {
   const DeviceChoice& choice = flags.choice;
   if (!(choice.policy == cudnn::EnginePolicy{}))
     return "--workspace, --allow-tf32 and --allow-nondeterministic";
-  if (choice.layout != cudnn::Layout::nchw) return "--layout nhwc";
+  if (choice.layout != Layout::nchw) return "--layout nhwc";
   if (flags.arena != ArenaKind::growing) return "--arena fixed";
   if (!choice.engines_from.empty()) return "--engines-from";
   if (!choice.cudnn_folders.empty()) return "--cudnn";
@@ -75,8 +75,6 @@ const ChosenDevice& DeviceFlags::device(bool computes) const {
     throw UsageError("--device: expected a device of this machine to compute on (cpu, cuda), got " +
                      choice.device +
                      ", a profile: it can be planned for (arenagrad plan), not run");
-  if (computes && choice.layout != cudnn::Layout::nchw)
-    throw UsageError("--layout: expected nchw to compute in, got nhwc, which can be planned alone");
   *opened_ = std::move(device);
   return **opened_;
 }
@@ -104,7 +102,8 @@ void add_device_flags(CLI::App& command, Flags& flags) {
       .add_flag("--allow-nondeterministic", choice.policy.allow_nondeterministic,
                 "engines whose bits differ from run to run as well")
       ->group(kGroup);
-  add(command, "--layout", "nchw|nhwc", "of a GPU's tensors (default nchw)",
+  add(command, "--layout", "nchw|nhwc",
+      "how a GPU's images and filters lie: channels outside the pixels (default) or inside",
       [&choice](const std::string& text) { choice.layout = parse_layout(text); });
   if (verb == "plan")
     command

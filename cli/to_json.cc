@@ -103,6 +103,7 @@ Json json_header(const std::string& verb, const Flags& flags, const std::string&
 
 void put(Json& object, const Settings& settings) {
   const auto& plan = settings.plan;
+  object["layout"] = name(settings.profile.layout);
   object["dtype"] = name(plan.dtype);
   object["mode"] = name(plan.mode);
   object["policy"] = name(plan.policy);

@@ -91,6 +91,7 @@ ChosenDevice::ChosenDevice(const DeviceChoice& choice) {
 
 void ChosenDevice::plan_for(const DeviceChoice& choice, int compute_major, cudnn::OpenSource open) {
   profile_ = cudnn::cuda_profile(compute_major);
+  profile_.layout = choice.layout;
   // What is kept must be of one version: a cuDNN of another is as good as none.
   auto of_one_version = [this, open = std::move(open)] {
     auto source = open();

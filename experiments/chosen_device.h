@@ -17,7 +17,7 @@ namespace arenagrad {
 struct DeviceChoice {
   std::string device = "cpu";  // cpu, cuda, cuda:1, a profile's name, a profile's file
   cudnn::EnginePolicy policy;
-  cudnn::Layout layout = cudnn::Layout::nchw;
+  Layout layout = Layout::nchw;
   std::string engines_from;                // a file with cuDNN's answers; empty: none
   std::vector<std::string> cudnn_folders;  // see load_cudnn
 };

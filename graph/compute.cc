@@ -5,7 +5,7 @@ namespace {
 
 Tensor buffer_view(const ExecView& view, const Operand& operand) {
   const Buffer& buffer = view.program.buffer(operand.buffer);
-  return {view.buffers.address(operand.buffer), buffer.shape, buffer.dtype};
+  return {view.buffers.address(operand.buffer), buffer.shape, buffer.dtype, view.program.layout};
 }
 
 void initialise(const ExecView& view, const Operand& operand) {
@@ -66,10 +66,11 @@ void update(const ExecView& view, std::span<const Operand> operands) {
 /// The micro-batch's rows within a tensor of the step's whole batch.
 SliceProblem rows_of_batch(const ExecView& view, const Tensor& part, const Tensor& whole) {
   const std::int64_t sample = part.shape.elements() / view.exec.samples;
-  return {.outer = 1,
-          .row = part.shape.elements(),
-          .wide_row = whole.shape.elements(),
-          .wide_begin = view.exec.first_sample * sample,
+  return {.batch = 1,
+          .channels = part.shape.elements(),
+          .wide_channels = whole.shape.elements(),
+          .begin = view.exec.first_sample * sample,
+          .spatial = 1,
           .dtype = part.dtype};
 }
 

@@ -57,7 +57,7 @@ class Context : public Interface {
     return *operand;
   }
   Tensor view(const Operand& operand, const Shape& shape, DType dtype) const {
-    return {v_.buffers.address(operand.buffer), shape, dtype};
+    return {v_.buffers.address(operand.buffer), shape, dtype, v_.program.layout};
   }
   /// Of a tape tensor in this micro-batch.
   Shape shape_of(TensorId id) const {

@@ -111,7 +111,7 @@ class Executor final : public BufferTable, public RunAccess {
   Backend& backend() override { return *options_.backend; }
   Tensor tensor(BufferId id) override {
     const Buffer& buffer = program_.buffer(id);
-    return {address(id), buffer.shape, buffer.dtype};
+    return {address(id), buffer.shape, buffer.dtype, program_.layout};
   }
 
  private:

@@ -17,6 +17,7 @@ class Planner {
         passes_(tape, profile, options, program_) {
     program_.options = options;
     program_.alignment = profile.alignment;
+    program_.layout = profile.layout;
   }
 
   Program plan() {

@@ -135,6 +135,7 @@ struct Section {
 struct Program {
   PlanOptions options;
   std::size_t alignment = 64;
+  Layout layout = Layout::nchw;  // of every image
   std::vector<Buffer> buffers;
   std::vector<Operand> operands;
   std::vector<Exec> execs;

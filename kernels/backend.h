@@ -3,6 +3,9 @@
 // whoever recorded the tape; a backend may trust them. All methods throw DeviceError when the
 // device fails.
 //
+// Where no comment says otherwise, all images of a call have one layout (kernels/tensor.h); host
+// arrays are row-major.
+//
 // f32 and f64 throughout; labels i64; max-pool indices u8, i32 or i64. An empty tensor (`!t`)
 // stands for "none" where the comment allows it.
 #pragma once
@@ -57,11 +60,11 @@ class Backend {
   virtual void fill(Tensor t, double value) = 0;
   /// t[0] += 1; t is i64 (batch norm's counter of batches).
   virtual void increment(Tensor t) = 0;
-  /// to (=|+=) from; same shape.
+  /// to (=|+=) from; as many elements, in the order of their shapes whatever their layouts.
   virtual void add(ConstTensor from, Tensor to, Write write) = 0;
   /// out = a + b; out may be a or b.
   virtual void sum(ConstTensor a, ConstTensor b, Tensor out) = 0;
-  /// Rows of `narrow` into a slice of `wide`.
+  /// `narrow` into a slice of `wide`, of the same layout.
   virtual void copy_into_slice(const SliceProblem&, ConstTensor narrow, Tensor wide) = 0;
   virtual void copy_from_slice(const SliceProblem&, ConstTensor wide, Tensor narrow, Write) = 0;
 

@@ -60,12 +60,13 @@ struct LrnProblem {
   DType dtype;
 };
 
-/// Copies `outer` rows of `row` elements between a dense tensor and a slice of a wider one.
+/// Copies all channels of a tensor from or to a slice of a wider one's.
 struct SliceProblem {
-  std::int64_t outer;       // batch
-  std::int64_t row;         // elements of one row of the narrow tensor
-  std::int64_t wide_row;    // elements of one row of the wide tensor
-  std::int64_t wide_begin;  // where the slice begins in a wide row
+  std::int64_t batch;
+  std::int64_t channels;       // of the narrow tensor
+  std::int64_t wide_channels;  // of the wide tensor
+  std::int64_t begin;          // the slice's first channel
+  std::int64_t spatial;        // elements of a channel
   DType dtype;
 };
 

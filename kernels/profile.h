@@ -42,6 +42,7 @@ struct Profile {
   std::size_t granule = std::size_t{2} << 20;  // bytes, the unit of driver memory
   std::size_t capacity = kUnlimited;           // bytes
   bool dropout_mask_is_float = true;           // PyTorch's mask: float on a CPU, 1 byte on CUDA
+  Layout layout = Layout::nchw;                // of every image
   std::size_t library = 0;  // bytes that a library is handed for good (the cuBLAS workspace)
   const KernelPlanner* kernels = nullptr;  // outlives every program planned with it
 };

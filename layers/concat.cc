@@ -46,13 +46,14 @@ class Concat final : public Layer {
   static void for_each_slice(PassContext& context, Body body) {
     std::int64_t begin = 0;
     for (std::size_t i = 0; i < input_count(context); ++i) {
-      const std::int64_t row = context.input_shape(i).elements();
-      body(i, SliceProblem{.outer = context.batch(),
-                           .row = row,
-                           .wide_row = context.output_shape().elements(),
-                           .wide_begin = begin,
+      const Shape& input = context.input_shape(i);
+      body(i, SliceProblem{.batch = context.batch(),
+                           .channels = input[0],
+                           .wide_channels = context.output_shape()[0],
+                           .begin = begin,
+                           .spatial = spatial_size(input),
                            .dtype = context.dtype()});
-      begin += row;
+      begin += input[0];
     }
   }
 };

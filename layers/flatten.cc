@@ -14,12 +14,20 @@ class Flatten final : public Layer {
 
   Needs needs(const Situation& situation) const override {
     Needs needs = needs_nothing(situation);
-    needs.alias = true;
+    // With the channels innermost an image's elements are in another order than its features.
+    const Shape& input = situation.inputs[0];
+    needs.alias = situation.profile.layout == Layout::nchw || input.rank() != 3 || input[0] == 1 ||
+                  spatial_size(input) == 1;
     return needs;
   }
 
-  void forward(ForwardContext&) const override { throw ContractError("flatten is an alias"); }
-  void backward(BackwardContext&) const override { throw ContractError("flatten is an alias"); }
+  void forward(ForwardContext& context) const override {
+    context.backend().add(context.input(0), context.output(), Write::overwrite);
+  }
+  void backward(BackwardContext& context) const override {
+    if (const GradientTarget dx = context.input_gradient(0))
+      context.backend().add(context.output_gradient(), dx.tensor, dx.write);
+  }
 };
 
 }  // namespace

@@ -116,7 +116,7 @@ ConvKey read_key(const JsonValue& json) {
     fail(json, "expected a window that fits its input, found none that does");
   key.pass =
       one_of(json, "pass", {ConvPass::forward, ConvPass::backward_data, ConvPass::backward_filter});
-  key.layout = one_of(json, "layout", {cudnn::Layout::nchw, cudnn::Layout::nhwc});
+  key.layout = one_of(json, "layout", {Layout::nchw, Layout::nhwc});
   key.alignment = static_cast<std::size_t>(integer(json, "alignment", 1));
   key.accumulate = truth(json, "added");
   return key;

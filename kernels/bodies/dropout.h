@@ -23,12 +23,13 @@ ARENAGRAD_HD inline std::int32_t keeps(std::uint32_t word, std::uint32_t thresho
   return 1 - static_cast<std::int32_t>((std::uint64_t{word} - threshold) >> 63);
 }
 
-template <class T, bool kAccumulate>
+template <class T, bool kAccumulate, class Order>
 struct Dropout {
   SampleWords words;
   std::uint32_t threshold;
   T scale;
   std::int64_t elements;
+  Order place;
   const T* x;
   T* y;
 
@@ -39,7 +40,8 @@ struct Dropout {
     const std::int64_t base = sample * elements + first;
     for (std::int64_t i = 0; i < count; ++i) {
       const T factor = static_cast<T>(keeps(block.word[i], threshold)) * scale;
-      store<kAccumulate>(y + base + i, x[base + i] * factor);
+      const std::int64_t at = place(base + i);
+      store<kAccumulate>(y + at, x[at] * factor);
     }
   }
 };

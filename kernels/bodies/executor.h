@@ -25,7 +25,8 @@
 //
 // Exec::kStrip is how many neighbouring columns a body with an inner loop takes in one call: many
 // on a CPU, which then runs the columns side by side in vector registers; 1 on a GPU, whose threads
-// are the columns. A column's result is the same for every width.
+// are the columns. A column's result is the same for every width. Exec::Planes and Exec::Order are
+// the types of kernels/bodies/layout.h that fit the layouts which the device has.
 #pragma once
 
 namespace arenagrad::bodies {

@@ -22,18 +22,21 @@ ARENAGRAD_HD inline Range columns_inside(const PoolAxis& w, std::int64_t first,
   return {begin, first < w.length ? (w.length - 1 - first) / w.stride + 1 : 0};
 }
 
-/// Over (plane and output row, strip of output columns). Taps of the window are the outer loop: a
-/// tap's place in the window is one number for all columns.
-template <class T, class Index, int kStrip>
+/// Over (interleaved planes and output row, strip of output columns and plane among them). Taps of
+/// the window are the outer loop: a tap's place in the window is one number for all columns.
+template <class T, class Index, int kStrip, class Planes>
 struct MaxPoolForward {
   PoolAxis h, w;
+  Planes planes;
   const T* x;
   T* y;
   Index* index;
 
-  ARENAGRAD_HD void operator()(std::int64_t row, std::int64_t strip_number) const {
-    const std::int64_t plane = row / h.output;
-    const std::int64_t o = row - plane * h.output;
+  ARENAGRAD_HD void operator()(std::int64_t row, std::int64_t place_in_row) const {
+    const std::int64_t group = row / h.output;
+    const std::int64_t o = row - group * h.output;
+    const std::int64_t strip_number = place_in_row / planes.count;
+    const std::int64_t plane = place_in_row - strip_number * planes.count;
     const std::int64_t top = window_begin(h, o);
     const Range rows = window(h, o);
     const Strip strip(strip_number, kStrip, w.output);
@@ -49,27 +52,28 @@ struct MaxPoolForward {
           static_cast<std::int32_t>((rows.begin - top) * w.kernel + (outside > 0 ? outside : 0));
     }
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-      const T* line = x + (plane * h.length + i) * w.length;
+      const T* line = x + (group * h.length + i) * w.length * planes.count + plane;
       for (std::int64_t tap = 0; tap < w.kernel; ++tap) {
         const auto here = static_cast<std::int32_t>((i - top) * w.kernel + tap);
         const std::int64_t first = left + tap;
         const Range lanes = columns_inside(w, first, strip.count);
         for (std::int64_t l = lanes.begin; l < lanes.end; ++l) {
-          const T value = line[first + l * stride];
+          const T value = line[(first + l * stride) * planes.count];
           const bool take = (value > best[l]) | (value != value);
           best[l] = take ? value : best[l];
           place[l] = take ? here : place[l];
         }
       }
     }
-    const std::int64_t out = row * w.output + strip.first;
+    const std::int64_t out = (row * w.output + strip.first) * planes.count + plane;
     for (std::int64_t l = 0; l < strip.count; ++l) {
-      y[out + l] = best[l];
+      const std::int64_t at = out + l * planes.count;
+      y[at] = best[l];
       if constexpr (kPlaneIndex<Index>)
-        index[out + l] =
+        index[at] =
             (top + place[l] / w.kernel) * w.length + left + l * stride + place[l] % w.kernel;
       else if constexpr (!std::is_void_v<Index>)
-        index[out + l] = static_cast<Index>(place[l]);
+        index[at] = static_cast<Index>(place[l]);
     }
   }
 };
@@ -86,24 +90,28 @@ ARENAGRAD_HD bool same_place(Index a, Index b) {
   }
 }
 
-/// Over the rows of the input's planes: each is written by one call, which looks at the outputs
-/// whose windows reach it. So there are no two writers, and sums have one order.
-template <class T, class Index, int kStrip, bool kAccumulate>
+/// Over the rows of the input's planes (interleaved ones are neighbours): each is written by one
+/// call, which looks at the outputs whose windows reach it. So there are no two writers, and sums
+/// have one order.
+template <class T, class Index, int kStrip, bool kAccumulate, class Planes>
 struct MaxPoolBackward {
   PoolAxis h, w;
+  Planes planes;
   const Index* index;
   const T* dy;
   T* dx;
 
-  ARENAGRAD_HD void operator()(std::int64_t row) const {
-    const std::int64_t plane = row / h.length;
-    const std::int64_t i = row - plane * h.length;
-    T* line = dx + row * w.length;
+  ARENAGRAD_HD void operator()(std::int64_t place_of_row) const {
+    const std::int64_t row = place_of_row / planes.count;
+    const std::int64_t plane = place_of_row - row * planes.count;
+    const std::int64_t group = row / h.length;
+    const std::int64_t i = row - group * h.length;
+    T* line = dx + row * w.length * planes.count + plane;
     if constexpr (!kAccumulate)
-      for (std::int64_t j = 0; j < w.length; ++j) line[j] = T(0);
+      for (std::int64_t j = 0; j < w.length; ++j) line[j * planes.count] = T(0);
     const Range outputs = windows_over(h, i);
     for (std::int64_t o = outputs.begin; o < outputs.end; ++o) {
-      const std::int64_t out = (plane * h.output + o) * w.output;
+      const std::int64_t out = (group * h.output + o) * w.output * planes.count + plane;
       const std::int64_t first_tap = (i - window_begin(h, o)) * w.kernel;
       for (std::int64_t tap = 0; tap < w.kernel; ++tap) {
         const std::int64_t first = tap - w.pad;
@@ -116,10 +124,12 @@ struct MaxPoolBackward {
             const std::int64_t j = first + column * w.stride;
             const Index here =
                 static_cast<Index>(kPlaneIndex<Index> ? i * w.length + j : first_tap + tap);
-            const T gradient = dy[out + column];
-            share[l] = same_place(index[out + column], here) ? gradient : T(0);
+            const std::int64_t at = out + column * planes.count;
+            const T gradient = dy[at];
+            share[l] = same_place(index[at], here) ? gradient : T(0);
           }
-          for (std::int64_t l = 0; l < count; ++l) line[first + (begin + l) * w.stride] += share[l];
+          for (std::int64_t l = 0; l < count; ++l)
+            line[(first + (begin + l) * w.stride) * planes.count] += share[l];
         }
       }
     }

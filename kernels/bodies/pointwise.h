@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/bodies/host_device.h"
+#include "kernels/problems.h"
 
 namespace arenagrad::bodies {
 
@@ -25,6 +26,17 @@ struct Add {
   const T* from;
   T* to;
   ARENAGRAD_HD void operator()(std::int64_t i) const { store<kAccumulate>(to + i, from[i]); }
+};
+
+/// The same between two layouts.
+template <class T, bool kAccumulate, class Order>
+struct AddReordered {
+  Order from_place, to_place;
+  const T* from;
+  T* to;
+  ARENAGRAD_HD void operator()(std::int64_t i) const {
+    store<kAccumulate>(to + to_place(i), from[from_place(i)]);
+  }
 };
 
 template <class T>
@@ -60,24 +72,37 @@ struct ReluBackward {
   }
 };
 
+/// Rows of a narrow tensor within the rows of a wide one, in elements.
+struct Slice {
+  std::int64_t row, wide_row, wide_begin;
+  ARENAGRAD_HD std::int64_t narrow(std::int64_t r, std::int64_t i) const { return r * row + i; }
+  ARENAGRAD_HD std::int64_t wide(std::int64_t r, std::int64_t i) const {
+    return r * wide_row + wide_begin + i;
+  }
+};
+
+inline Slice slice_of(const SliceProblem& p) {
+  return {p.channels * p.spatial, p.wide_channels * p.spatial, p.begin * p.spatial};
+}
+
 /// Over the narrow tensor's rows and their elements.
 template <class T>
 struct CopyIntoSlice {
-  std::int64_t row, wide_row, wide_begin;
+  Slice slice;
   const T* narrow;
   T* wide;
   ARENAGRAD_HD void operator()(std::int64_t r, std::int64_t i) const {
-    wide[r * wide_row + wide_begin + i] = narrow[r * row + i];
+    wide[slice.wide(r, i)] = narrow[slice.narrow(r, i)];
   }
 };
 
 template <class T, bool kAccumulate>
 struct CopyFromSlice {
-  std::int64_t row, wide_row, wide_begin;
+  Slice slice;
   const T* wide;
   T* narrow;
   ARENAGRAD_HD void operator()(std::int64_t r, std::int64_t i) const {
-    store<kAccumulate>(narrow + r * row + i, wide[r * wide_row + wide_begin + i]);
+    store<kAccumulate>(narrow + slice.narrow(r, i), wide[slice.wide(r, i)]);
   }
 };
 

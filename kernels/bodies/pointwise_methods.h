@@ -4,6 +4,7 @@
 
 #include "kernels/bodies/coupled_loss_methods.h"
 #include "kernels/bodies/dispatch.h"
+#include "kernels/bodies/layout.h"
 #include "kernels/bodies/lrn.h"
 #include "kernels/bodies/optimizer.h"
 #include "kernels/bodies/pointwise.h"
@@ -37,7 +38,13 @@ void PointwiseBackend<Exec>::increment(Tensor t) {
 template <class Exec>
 void PointwiseBackend<Exec>::add(ConstTensor from, Tensor to, Write write) {
   bodies::with_float(to.dtype, write, [&]<class T, bool kAccumulate>() {
-    exec_.for_each(to.shape.elements(), bodies::Add<T, kAccumulate>{from.as<T>(), to.as<T>()});
+    const std::int64_t n = to.shape.elements();
+    if (from.channels_last() == to.channels_last())
+      return exec_.for_each(n, bodies::Add<T, kAccumulate>{from.as<T>(), to.as<T>()});
+    using Order = typename Exec::Order;
+    exec_.for_each(n, bodies::AddReordered<T, kAccumulate, Order>{bodies::order_of<Order>(from),
+                                                                  bodies::order_of<Order>(to),
+                                                                  from.as<T>(), to.as<T>()});
   });
 }
 
@@ -51,21 +58,21 @@ void PointwiseBackend<Exec>::sum(ConstTensor a, ConstTensor b, Tensor out) {
 template <class Exec>
 void PointwiseBackend<Exec>::copy_into_slice(const SliceProblem& problem, ConstTensor narrow,
                                              Tensor wide) {
-  bodies::with_float(problem.dtype, [&]<class T>() {
-    exec_.for_grid(problem.outer, problem.row,
-                   bodies::CopyIntoSlice<T>{problem.row, problem.wide_row, problem.wide_begin,
-                                            narrow.as<T>(), wide.as<T>()});
+  const SliceProblem p = bodies::as_laid_out(problem, wide);
+  bodies::with_float(p.dtype, [&]<class T>() {
+    exec_.for_grid(p.batch, p.channels * p.spatial,
+                   bodies::CopyIntoSlice<T>{bodies::slice_of(p), narrow.as<T>(), wide.as<T>()});
   });
 }
 
 template <class Exec>
 void PointwiseBackend<Exec>::copy_from_slice(const SliceProblem& problem, ConstTensor wide,
                                              Tensor narrow, Write write) {
-  bodies::with_float(problem.dtype, write, [&]<class T, bool kAccumulate>() {
+  const SliceProblem p = bodies::as_laid_out(problem, wide);
+  bodies::with_float(p.dtype, write, [&]<class T, bool kAccumulate>() {
     exec_.for_grid(
-        problem.outer, problem.row,
-        bodies::CopyFromSlice<T, kAccumulate>{problem.row, problem.wide_row, problem.wide_begin,
-                                              wide.as<T>(), narrow.as<T>()});
+        p.batch, p.channels * p.spatial,
+        bodies::CopyFromSlice<T, kAccumulate>{bodies::slice_of(p), wide.as<T>(), narrow.as<T>()});
   });
 }
 
@@ -92,8 +99,9 @@ void PointwiseBackend<Exec>::relu_backward(double ceiling, ConstTensor y, ConstT
 }
 
 template <class Exec>
-void PointwiseBackend<Exec>::lrn_forward(const LrnProblem& problem, ConstTensor x, Tensor scale,
+void PointwiseBackend<Exec>::lrn_forward(const LrnProblem& images, ConstTensor x, Tensor scale,
                                          Tensor y) {
+  const LrnProblem problem = bodies::as_laid_out(images, x);
   bodies::with_float(problem.dtype, [&]<class T>() {
     bodies::with_flag(problem.beta == 0.75, [&]<bool kThreeQuarters>() {
       bodies::with_flag(static_cast<bool>(scale), [&]<bool kKeepScale>() {
@@ -110,9 +118,10 @@ void PointwiseBackend<Exec>::lrn_forward(const LrnProblem& problem, ConstTensor 
 }
 
 template <class Exec>
-void PointwiseBackend<Exec>::lrn_backward(const LrnProblem& problem, ConstTensor x,
+void PointwiseBackend<Exec>::lrn_backward(const LrnProblem& images, ConstTensor x,
                                           ConstTensor scale, ConstTensor dy, Tensor dx,
                                           Write write) {
+  const LrnProblem problem = bodies::as_laid_out(images, x);
   const double factor = 2 * problem.alpha * problem.beta / static_cast<double>(problem.size);
   bodies::with_float(problem.dtype, write, [&]<class T, bool kAccumulate>() {
     bodies::with_flag(problem.beta == 0.75, [&]<bool kThreeQuarters>() {

@@ -5,6 +5,7 @@
 
 #include "kernels/bodies/avg_pool.h"
 #include "kernels/bodies/dispatch.h"
+#include "kernels/bodies/layout.h"
 #include "kernels/bodies/max_pool.h"
 #include "kernels/bodies/pointwise_backend.h"
 
@@ -35,12 +36,15 @@ void PointwiseBackend<Exec>::max_pool_forward(const PoolProblem& problem, ConstT
                                               Tensor index) {
   const PoolAxis &h = problem.h, &w = problem.w;
   check_contract(!h.adaptive && !w.adaptive, "a max pool has no adaptive bins");
+  using Planes = typename Exec::Planes;
+  const auto planes = bodies::planes_of<Planes>(x);
   bodies::with_float(problem.dtype, [&]<class T>() {
     const auto run = [&]<class Index>(Index* places) {
-      exec_.for_grid(
-          problem.planes * h.output, bodies::strip_count<Exec>(w.output),
-          bodies::MaxPoolForward<T, Index, Exec::kStrip>{h, w, x.as<T>(), y.as<T>(), places},
-          Exec::kStrip * bodies::window_elements(problem));
+      exec_.for_grid(problem.planes / planes.count * h.output,
+                     bodies::strip_count<Exec>(w.output) * planes.count,
+                     bodies::MaxPoolForward<T, Index, Exec::kStrip, Planes>{h, w, planes, x.as<T>(),
+                                                                            y.as<T>(), places},
+                     Exec::kStrip * bodies::window_elements(problem));
     };
     if (!index) return run(static_cast<void*>(nullptr));
     bodies::with_index(index.dtype, [&]<class Index>() { run(index.as<Index>()); });
@@ -51,11 +55,13 @@ template <class Exec>
 void PointwiseBackend<Exec>::max_pool_backward(const PoolProblem& problem, ConstTensor index,
                                                ConstTensor dy, Tensor dx, Write write) {
   const PoolAxis &h = problem.h, &w = problem.w;
+  using Planes = typename Exec::Planes;
+  const auto planes = bodies::planes_of<Planes>(dy);
   bodies::with_float(problem.dtype, write, [&]<class T, bool kAccumulate>() {
     bodies::with_index(index.dtype, [&]<class Index>() {
       exec_.for_each(problem.planes * h.length,
-                     bodies::MaxPoolBackward<T, Index, Exec::kStrip, kAccumulate>{
-                         h, w, index.as<Index>(), dy.as<T>(), dx.as<T>()},
+                     bodies::MaxPoolBackward<T, Index, Exec::kStrip, kAccumulate, Planes>{
+                         h, w, planes, index.as<Index>(), dy.as<T>(), dx.as<T>()},
                      2 * w.length);
     });
   });
@@ -64,9 +70,12 @@ void PointwiseBackend<Exec>::max_pool_backward(const PoolProblem& problem, Const
 template <class Exec>
 void PointwiseBackend<Exec>::avg_pool_forward(const PoolProblem& problem, ConstTensor x, Tensor y) {
   const PoolAxis &h = problem.h, &w = problem.w;
+  using Planes = typename Exec::Planes;
+  const auto planes = bodies::planes_of<Planes>(x);
   bodies::with_float(problem.dtype, [&]<class T>() {
-    exec_.for_grid(problem.planes * h.output, w.output,
-                   bodies::AvgPoolForward<T>{h, w, problem.count_include_pad, x.as<T>(), y.as<T>()},
+    exec_.for_grid(problem.planes / planes.count * h.output, w.output * planes.count,
+                   bodies::AvgPoolForward<T, Planes>{h, w, planes, problem.count_include_pad,
+                                                     x.as<T>(), y.as<T>()},
                    bodies::window_elements(problem));
   });
 }
@@ -75,10 +84,12 @@ template <class Exec>
 void PointwiseBackend<Exec>::avg_pool_backward(const PoolProblem& problem, ConstTensor dy,
                                                Tensor dx, Write write) {
   const PoolAxis &h = problem.h, &w = problem.w;
+  using Planes = typename Exec::Planes;
+  const auto planes = bodies::planes_of<Planes>(dy);
   bodies::with_float(problem.dtype, write, [&]<class T, bool kAccumulate>() {
     exec_.for_each(problem.planes * h.length,
-                   bodies::AvgPoolBackward<T, kAccumulate>{h, w, problem.count_include_pad,
-                                                           dy.as<T>(), dx.as<T>()},
+                   bodies::AvgPoolBackward<T, kAccumulate, Planes>{
+                       h, w, planes, problem.count_include_pad, dy.as<T>(), dx.as<T>()},
                    2 * w.length);
   });
 }

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/bodies/host_device.h"
+#include "kernels/bodies/layout.h"
 #include "kernels/bodies/philox.h"
 #include "kernels/random.h"
 
@@ -146,21 +146,23 @@ struct LabelDraw {
 };
 
 /// One call fills the four elements of a block, `elements` being a sample's.
-template <class T, class Draw>
+template <class T, class Draw, class Order>
 struct RandomFill {
   SampleWords words;
   Draw draw;
   std::int64_t elements;
+  Order place;
   T* out;
 
   ARENAGRAD_HD void operator()(std::int64_t sample, std::int64_t group) const {
     const auto four = draw(words(sample, group));
     const std::int64_t first = 4 * group;
-    T* to = out + sample * elements + first;
+    const std::int64_t base = sample * elements + first;
     if (elements - first >= 4) {
-      for (int i = 0; i < 4; ++i) to[i] = static_cast<T>(four.value[i]);
+      for (int i = 0; i < 4; ++i) out[place(base + i)] = static_cast<T>(four.value[i]);
     } else {
-      for (std::int64_t i = 0; i < elements - first; ++i) to[i] = static_cast<T>(four.value[i]);
+      for (std::int64_t i = 0; i < elements - first; ++i)
+        out[place(base + i)] = static_cast<T>(four.value[i]);
     }
   }
 };

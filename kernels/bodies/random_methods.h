@@ -28,8 +28,10 @@ template <class T, class Exec, class Draw>
 void fill_randomly(const Exec& exec, const RandomStream& stream, const Draw& draw,
                    const Tensor& t) {
   const SampleGrid grid = sample_grid(stream, t.shape);
+  using Order = typename Exec::Order;
   exec.for_grid(grid.samples, grid.groups,
-                RandomFill<T, Draw>{sample_words(stream), draw, grid.elements, t.as<T>()},
+                RandomFill<T, Draw, Order>{sample_words(stream), draw, grid.elements,
+                                           order_of<Order>(t), t.as<T>()},
                 kBlockWork);
 }
 
@@ -58,12 +60,14 @@ template <class Exec>
 void PointwiseBackend<Exec>::dropout(const RandomStream& stream, double p, ConstTensor x, Tensor y,
                                      Write write) {
   const bodies::SampleGrid grid = bodies::sample_grid(stream, y.shape);
+  using Order = typename Exec::Order;
   bodies::with_float(y.dtype, write, [&]<class T, bool kAccumulate>() {
-    exec_.for_grid(grid.samples, grid.groups,
-                   bodies::Dropout<T, kAccumulate>{
-                       bodies::sample_words(stream), bodies::keep_threshold(p),
-                       bodies::keep_scale<T>(p), grid.elements, x.as<T>(), y.as<T>()},
-                   bodies::kBlockWork);
+    exec_.for_grid(
+        grid.samples, grid.groups,
+        bodies::Dropout<T, kAccumulate, Order>{
+            bodies::sample_words(stream), bodies::keep_threshold(p), bodies::keep_scale<T>(p),
+            grid.elements, bodies::order_of<Order>(y), x.as<T>(), y.as<T>()},
+        bodies::kBlockWork);
   });
 }
 

@@ -4,11 +4,15 @@
 
 #include <cstdint>
 
+#include "kernels/bodies/layout.h"
+
 namespace arenagrad::cpu {
 
 class Executor {
  public:
   static constexpr int kStrip = 64;
+  using Planes = bodies::PlanesApart;
+  using Order = bodies::InOrder;
 
   explicit Executor(int threads) : threads_(threads) {}
   int threads() const { return threads_; }

@@ -33,32 +33,29 @@ void CudaBackend::leave() { nvtxRangePop(); }
 void CudaBackend::finish() { ARENAGRAD_CHECK(cudaStreamSynchronize(session_->stream())); }
 
 void CudaBackend::copy_from_host(Tensor to, const void* from) {
-  session_->staging().upload(to.data, from, to.bytes());
+  session_->staging().upload(to, from);
 }
 
 void CudaBackend::copy_to_host(void* to, ConstTensor from) {
-  session_->staging().download(to, from.data, from.bytes());
+  session_->staging().download(to, from);
 }
 
 void CudaBackend::conv_forward(const ConvProblem& problem, std::int64_t engine, ConstTensor x,
                                ConstTensor w, ConstTensor bias, Tensor y, Workspace workspace) {
-  convolutions_->run(problem, ConvPass::forward, engine, Write::overwrite, {x.data, w.data, y.data},
-                     workspace);
+  convolutions_->run(problem, ConvPass::forward, engine, Write::overwrite, {x, w, y}, workspace);
   if (bias) cuda::add_bias(exec(), bias, y);
 }
 
 void CudaBackend::conv_backward_data(const ConvProblem& problem, std::int64_t engine,
                                      ConstTensor dy, ConstTensor w, Tensor dx, Write write,
                                      Workspace workspace) {
-  convolutions_->run(problem, ConvPass::backward_data, engine, write, {dx.data, w.data, dy.data},
-                     workspace);
+  convolutions_->run(problem, ConvPass::backward_data, engine, write, {dx, w, dy}, workspace);
 }
 
 void CudaBackend::conv_backward_filter(const ConvProblem& problem, std::int64_t engine,
                                        ConstTensor x, ConstTensor dy, Tensor dw, Write write,
                                        Workspace workspace) {
-  convolutions_->run(problem, ConvPass::backward_filter, engine, write, {x.data, dw.data, dy.data},
-                     workspace);
+  convolutions_->run(problem, ConvPass::backward_filter, engine, write, {x, dw, dy}, workspace);
 }
 
 void CudaBackend::bias_gradient(ConstTensor dy, Tensor db, Write write) {

@@ -22,10 +22,11 @@ int as_int(std::int64_t n) {
 
 /// Of [batch, channels, spatial], and of one number a channel.
 struct Descriptors {
-  explicit Descriptors(const BatchNormProblem& p)
+  Descriptors(const BatchNormProblem& p, const ConstTensor& x)
       : data(make_descriptor()), channel(make_descriptor()) {
     const auto type = p.dtype == DType::f64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
-    ARENAGRAD_CHECK(cudnnSetTensor4dDescriptor(data.get(), CUDNN_TENSOR_NCHW, type, as_int(p.batch),
+    const auto format = x.channels_last() ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
+    ARENAGRAD_CHECK(cudnnSetTensor4dDescriptor(data.get(), format, type, as_int(p.batch),
                                                as_int(p.channels), as_int(p.spatial), 1));
     ARENAGRAD_CHECK(
         cudnnDeriveBNTensorDescriptor(channel.get(), data.get(), CUDNN_BATCHNORM_SPATIAL));
@@ -54,7 +55,7 @@ void batch_norm_train(cudnnHandle_t dnn, const BatchNormProblem& p, ConstTensor 
   if (p.batch * p.spatial == 1)
     throw ShapeError("batch norm in train mode: expected more than 1 value per channel, got 1");
   check_contract(weight && bias, "cuDNN's batch norm has a weight and a bias");
-  const Descriptors desc(p);
+  const Descriptors desc(p, x);
   const Scalar one(p.dtype, 1), zero(p.dtype, 0);
   ARENAGRAD_CHECK(cudnnBatchNormalizationForwardTraining(
       dnn, CUDNN_BATCHNORM_SPATIAL, one.get(), zero.get(), desc.data.get(), x.data, desc.data.get(),
@@ -74,7 +75,7 @@ void batch_norm_train_backward(cudnnHandle_t dnn, const BatchNormProblem& p, Con
   // Both are blended alike: one that nobody wants starts as garbage, which only it sees.
   void* to_weight = dweight ? dweight.data : scratch;
   void* to_bias = dbias ? dbias.data : scratch + bytes;
-  const Descriptors desc(p);
+  const Descriptors desc(p, x);
   const Scalar one(p.dtype, 1), data = blend(p.dtype, dx_write),
                                 parameter = blend(p.dtype, parameter_write);
   ARENAGRAD_CHECK(cudnnBatchNormalizationBackward(

@@ -74,16 +74,20 @@ cudnn::Plan Convolutions::build(const cudnn::ConvKey& key, const cudnn::Engine& 
 
 void Convolutions::run(const ConvProblem& problem, ConvPass pass, std::int64_t engine, Write write,
                        const Operands& operands, Workspace workspace) const {
+  const ConstTensor& x = operands.x;
   check_contract(engine >= 0 && engine < static_cast<std::int64_t>(entries_.size()),
                  "a convolution's engine is not in the table");
   const Entry& entry = entries_[static_cast<std::size_t>(engine)];
   check_contract(entry.key.problem == problem && entry.key.pass == pass,
                  "a convolution's engine was chosen for another problem");
+  check_contract(entry.key.layout == x.layout && x.layout == operands.w.layout &&
+                     x.layout == operands.y.layout,
+                 "a convolution's engine was chosen for another layout");
   check_contract(write == Write::overwrite || entry.accumulate,
                  "a convolution's engine cannot add to what is there");
   const cudnn::Plan& plan = write == Write::accumulate ? *entry.accumulate : entry.overwrite;
   check_contract(workspace.bytes >= plan.workspace(), "a convolution has too little workspace");
-  plan.execute(handle_, operands.x, operands.w, operands.y, workspace.data);
+  plan.execute(handle_, x.data, operands.w.data, operands.y.data, workspace.data);
 }
 
 }  // namespace arenagrad::cuda

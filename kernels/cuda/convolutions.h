@@ -25,9 +25,10 @@ class Convolutions {
   Convolutions& operator=(const Convolutions&) = delete;
 
   struct Operands {
-    const void *x, *w, *y;  // or their gradients
+    ConstTensor x, w, y;  // or their gradients; one of them is written
   };
-  /// `engine` is a place in the table; ContractError unless it was chosen for this problem.
+  /// `engine` is a place in the table; ContractError unless it was chosen for this problem
+  /// and the operands' layout.
   void run(const ConvProblem& problem, ConvPass pass, std::int64_t engine, Write write,
            const Operands& operands, Workspace workspace) const;
 

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "kernels/bodies/layout.h"
+
 struct CUstream_st;
 
 namespace arenagrad::cuda {
@@ -11,6 +13,8 @@ namespace arenagrad::cuda {
 class Executor {
  public:
   static constexpr int kStrip = 1;
+  using Planes = bodies::PlanesInterleaved;
+  using Order = bodies::ChannelsInnermost;
 
   /// The stream outlives the executor; everything runs on it, in order.
   explicit Executor(CUstream_st* stream) : stream_(stream) {}

@@ -15,10 +15,13 @@ template class PointwiseBackend<cuda::Executor>;
 namespace cuda {
 namespace {
 
-/// Elements per channel and sample of [batch, channels, ...].
-std::int64_t spatial_of(const ConstTensor& t) {
-  const std::int64_t planes = t.shape[0] * t.shape[1];
-  return planes == 0 ? 0 : t.shape.elements() / planes;
+struct Channels {
+  std::int64_t batch, channels, spatial;
+};
+
+/// [batch, channels, ...] as the bodies see it.
+Channels channels_of(const ConstTensor& t) {
+  return bodies::as_laid_out(Channels{t.shape[0], t.shape[1], bodies::spatial_of(t)}, t);
 }
 
 template <class T>
@@ -29,23 +32,25 @@ const T* data_or_null(const ConstTensor& t) {
 }  // namespace
 
 void add_bias(const Executor& exec, ConstTensor bias, Tensor y) {
-  const std::int64_t channels = y.shape[1], spatial = spatial_of(y);
+  const Channels c = channels_of(y);
   bodies::with_float(y.dtype, [&]<class T>() {
-    exec.for_grid(y.shape[0] * channels, spatial,
-                  bodies::AddBias<T>{channels, spatial, bias.as<T>(), y.as<T>()});
+    exec.for_grid(c.batch * c.channels, c.spatial,
+                  bodies::AddBias<T>{c.channels, c.spatial, bias.as<T>(), y.as<T>()});
   });
 }
 
 void channel_sum(const Executor& exec, ConstTensor dy, Tensor sum, Write write) {
-  const bodies::ChannelRow row{dy.shape[1], spatial_of(dy)};
+  const Channels c = channels_of(dy);
   bodies::with_float(dy.dtype, write, [&]<class T, bool kAccumulate>() {
-    exec.reduce_rows(row.channels, dy.shape[0] * row.spatial,
-                     bodies::ChannelSum<T, kAccumulate>{row, dy.as<T>(), sum.as<T>()});
+    exec.reduce_rows(
+        c.channels, c.batch * c.spatial,
+        bodies::ChannelSum<T, kAccumulate>{{c.channels, c.spatial}, dy.as<T>(), sum.as<T>()});
   });
 }
 
-void channel_product(const Executor& exec, const BatchNormProblem& p, ConstTensor x, ConstTensor dy,
-                     const Statistics& statistics, Tensor dweight, Write write) {
+void channel_product(const Executor& exec, const BatchNormProblem& problem, ConstTensor x,
+                     ConstTensor dy, const Statistics& statistics, Tensor dweight, Write write) {
+  const BatchNormProblem p = bodies::as_laid_out(problem, x);
   bodies::with_float(p.dtype, write, [&]<class T, bool kAccumulate>() {
     exec.reduce_rows(p.channels, p.batch * p.spatial,
                      bodies::ChannelProduct<T, kAccumulate>{
@@ -58,8 +63,9 @@ void channel_product(const Executor& exec, const BatchNormProblem& p, ConstTenso
   });
 }
 
-void normalise(const Executor& exec, const BatchNormProblem& p, ConstTensor x,
+void normalise(const Executor& exec, const BatchNormProblem& problem, ConstTensor x,
                const Statistics& statistics, ConstTensor weight, ConstTensor bias, Tensor y) {
+  const BatchNormProblem p = bodies::as_laid_out(problem, x);
   bodies::with_float(p.dtype, [&]<class T>() {
     exec.for_grid(
         p.batch * p.channels, p.spatial,
@@ -74,8 +80,9 @@ void normalise(const Executor& exec, const BatchNormProblem& p, ConstTensor x,
   });
 }
 
-void normalise_backward(const Executor& exec, const BatchNormProblem& p, ConstTensor dy,
+void normalise_backward(const Executor& exec, const BatchNormProblem& problem, ConstTensor dy,
                         const Statistics& statistics, ConstTensor weight, Tensor dx, Write write) {
+  const BatchNormProblem p = bodies::as_laid_out(problem, dy);
   bodies::with_float(p.dtype, write, [&]<class T, bool kAccumulate>() {
     exec.for_grid(p.batch * p.channels, p.spatial,
                   bodies::NormaliseBackward<T, kAccumulate>{

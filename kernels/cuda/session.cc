@@ -1,7 +1,8 @@
 #include "kernels/cuda/session.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "kernels/cuda/host_image.h"
 
 namespace arenagrad::cuda {
 namespace {
@@ -48,24 +49,28 @@ PinnedMemory make_pinned(std::size_t bytes) {
 Staging::Staging(cudaStream_t stream)
     : stream_(stream), memory_(make_pinned(2 * kHalf)), sent_{make_event(), make_event()} {}
 
-void Staging::upload(void* to, const void* from, std::size_t bytes) {
+void Staging::upload(const Tensor& to, const void* from) {
+  const HostImage image(to);
+  const std::size_t bytes = to.bytes();
   for (std::size_t at = 0; at < bytes; at += kHalf, next_ = 1 - next_) {
     const std::size_t part = std::min(kHalf, bytes - at);
     ARENAGRAD_CHECK(cudaEventSynchronize(sent_[next_].get()));
-    std::memcpy(half(next_), static_cast<const std::byte*>(from) + at, part);
-    ARENAGRAD_CHECK(cudaMemcpyAsync(static_cast<std::byte*>(to) + at, half(next_), part,
+    image.to_gpu(static_cast<const std::byte*>(from), at, part, half(next_));
+    ARENAGRAD_CHECK(cudaMemcpyAsync(static_cast<std::byte*>(to.data) + at, half(next_), part,
                                     cudaMemcpyHostToDevice, stream_));
     ARENAGRAD_CHECK(cudaEventRecord(sent_[next_].get(), stream_));
   }
 }
 
-void Staging::download(void* to, const void* from, std::size_t bytes) {
+void Staging::download(void* to, const ConstTensor& from) {
+  const HostImage image(from);
+  const std::size_t bytes = from.bytes();
   for (std::size_t at = 0; at < bytes; at += 2 * kHalf) {
     const std::size_t part = std::min(2 * kHalf, bytes - at);
-    ARENAGRAD_CHECK(cudaMemcpyAsync(memory_.get(), static_cast<const std::byte*>(from) + at, part,
-                                    cudaMemcpyDeviceToHost, stream_));
+    ARENAGRAD_CHECK(cudaMemcpyAsync(memory_.get(), static_cast<const std::byte*>(from.data) + at,
+                                    part, cudaMemcpyDeviceToHost, stream_));
     ARENAGRAD_CHECK(cudaStreamSynchronize(stream_));
-    std::memcpy(static_cast<std::byte*>(to) + at, memory_.get(), part);
+    image.from_gpu(half(0), at, part, static_cast<std::byte*>(to));
   }
 }
 

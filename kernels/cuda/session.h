@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/cuda/error.h"
+#include "kernels/tensor.h"
 
 namespace arenagrad::cuda {
 
@@ -43,10 +44,11 @@ class Staging {
  public:
   explicit Staging(cudaStream_t stream);
 
-  /// Returns once `from` has been read; the last pieces may still be on their way.
-  void upload(void* to, const void* from, std::size_t bytes);
+  /// The host's arrays are row-major. Returns once `from` has been read; the last pieces may still
+  /// be on their way.
+  void upload(const Tensor& to, const void* from);
   /// Returns when the data is there: waits for the stream.
-  void download(void* to, const void* from, std::size_t bytes);
+  void download(void* to, const ConstTensor& from);
 
   static constexpr std::size_t kHalf = std::size_t{4} << 20;  // bytes
 

@@ -16,13 +16,11 @@
 #include "kernels/cudnn/api.h"
 #include "kernels/cudnn/descriptor.h"
 #include "kernels/problems.h"
+#include "kernels/tensor.h"
 
 namespace arenagrad::cudnn {
 
-/// How tensors lie in memory: filters are [K, C, R, S] or [K, R, S, C]. Their bytes are the same.
-enum class Layout : std::uint8_t { nchw, nhwc };
-
-constexpr std::string_view name(Layout layout) { return layout == Layout::nchw ? "nchw" : "nhwc"; }
+using arenagrad::name;  // of a layout
 std::string_view name(ConvPass pass);
 std::string_view name(DataType type);
 DataType data_type(DType type);  // f32 or f64; ContractError for others

@@ -17,11 +17,13 @@ TYPED_TEST(CudaBodies, HaveTheProcessorsBits) {
   if (const auto why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
   cpu_test::Operations<TypeParam> operations;
   CpuBackend cpu(1);
-  StagedBackend gpu([] { return shared_gpu().open(); });
-  for (const cpu_test::Operation& operation : operations.all()) {
-    const auto want = operations.bytes_after(operation, cpu);
-    EXPECT_TRUE(cpu_test::same_bits(operations.bytes_after(operation, gpu), want))
-        << operation.name;
+  for (const Layout layout : {Layout::nchw, Layout::nhwc}) {
+    StagedBackend gpu([layout] { return shared_gpu(layout).open(); });
+    for (const cpu_test::Operation& operation : operations.all()) {
+      const auto want = operations.bytes_after(operation, cpu);
+      EXPECT_TRUE(cpu_test::same_bits(operations.bytes_after(operation, gpu), want))
+          << operation.name << " " << name(layout);
+    }
   }
 }
 

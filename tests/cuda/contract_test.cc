@@ -62,7 +62,7 @@ class CudaContract : public ::testing::Test {
     start_gpu();
   }
   void TearDown() override {
-    shared_gpu().end();
+    end_shared_gpus();
     EXPECT_EQ(complaints(), std::vector<std::string>{});
   }
 };

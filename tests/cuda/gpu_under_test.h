@@ -26,7 +26,7 @@ std::vector<std::string> complaints();
 /// Plans for that GPU and opens it. Outlives what it opened.
 class GpuUnderTest {
  public:
-  explicit GpuUnderTest(const cudnn::EnginePolicy& policy = {});
+  explicit GpuUnderTest(Layout layout = Layout::nchw, const cudnn::EnginePolicy& policy = {});
   ~GpuUnderTest();
 
   const Profile& profile() const { return profile_; }

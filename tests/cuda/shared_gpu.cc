@@ -5,7 +5,7 @@
 namespace arenagrad::cuda_test {
 
 GpuUnderTest& SharedGpu::gpu() {
-  if (gpu_ == nullptr) gpu_ = std::make_unique<GpuUnderTest>();
+  if (gpu_ == nullptr) gpu_ = std::make_unique<GpuUnderTest>(layout_);
   return *gpu_;
 }
 
@@ -23,7 +23,7 @@ StagedBackend::OnGpu SharedGpu::open() {
                    "the GPU has no memory for a test");
     backend_->use_library({driver_->base(), kLibrary});
   }
-  return {backend_.get(), driver_->base() + kLibrary, kMemory - kLibrary};
+  return {backend_.get(), driver_->base() + kLibrary, kMemory - kLibrary, layout_};
 }
 
 void SharedGpu::close() {
@@ -43,26 +43,26 @@ namespace {
 /// Before anything static is destroyed.
 class CloseAtTheEnd final : public ::testing::Environment {
  public:
-  explicit CloseAtTheEnd(SharedGpu& shared) : shared_(shared) {}
   void TearDown() override {
-    shared_.end();
+    end_shared_gpus();
     EXPECT_EQ(complaints(), std::vector<std::string>{});
   }
-
- private:
-  SharedGpu& shared_;
 };
 
 }  // namespace
 
-SharedGpu& shared_gpu() {
-  static SharedGpu shared;
+SharedGpu& shared_gpu(Layout layout) {
+  static SharedGpu nchw(Layout::nchw), nhwc(Layout::nhwc);
   static const bool watched = [] {
-    ::testing::AddGlobalTestEnvironment(new CloseAtTheEnd(shared));
+    ::testing::AddGlobalTestEnvironment(new CloseAtTheEnd);
     return true;
   }();
   static_cast<void>(watched);
-  return shared;
+  return layout == Layout::nchw ? nchw : nhwc;
+}
+
+void end_shared_gpus() {
+  for (const Layout layout : {Layout::nchw, Layout::nhwc}) shared_gpu(layout).end();
 }
 
 }  // namespace arenagrad::cuda_test

@@ -10,6 +10,7 @@ namespace arenagrad::cuda_test {
 
 class SharedGpu {
  public:
+  explicit SharedGpu(Layout layout) : layout_(layout) {}
   const Profile& profile() { return gpu().profile(); }
   /// A backend that knows every engine planned so far, and memory for one call's operands.
   StagedBackend::OnGpu open();
@@ -23,6 +24,7 @@ class SharedGpu {
 
   GpuUnderTest& gpu();
 
+  Layout layout_;
   std::unique_ptr<GpuUnderTest> gpu_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Backend> backend_;
@@ -30,7 +32,9 @@ class SharedGpu {
   std::size_t engines_ = 0;
 };
 
-/// Made at the first call.
-SharedGpu& shared_gpu();
+/// With images of this layout. Made at the first call.
+SharedGpu& shared_gpu(Layout layout = Layout::nchw);
+/// Ends those of both layouts.
+void end_shared_gpus();
 
 }  // namespace arenagrad::cuda_test

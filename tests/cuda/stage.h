@@ -7,19 +7,26 @@
 
 #include "allocator/request.h"
 #include "kernels/backend.h"
+#include "kernels/cuda/host_image.h"
 
 namespace arenagrad::cuda_test {
 
 class Stage {
  public:
-  explicit Stage(std::byte* memory) : memory_(memory) { add_red_zone(); }
+  /// On the GPU images have this layout; the host's are row-major.
+  Stage(std::byte* memory, Layout layout) : memory_(memory), layout_(layout) { add_red_zone(); }
 
   /// A tensor that is read, one that is written, scratch (which is not copied back), anything else.
-  ConstTensor operand(ConstTensor t) { return {place(t.data, t.bytes(), false), t.shape, t.dtype}; }
-  Tensor operand(Tensor t) { return {place(t.data, t.bytes(), true), t.shape, t.dtype}; }
+  ConstTensor operand(ConstTensor t) { return staged(t, false); }
+  Tensor operand(Tensor t) {
+    t.data = const_cast<void*>(staged(t, true).data);
+    t.layout = layout_;
+    return t;
+  }
   Workspace operand(Workspace w) {
-    if (w.data == nullptr) return w;
-    void* at = place(w.data, w.bytes, false);
+    if (w.bytes == 0) return {};
+    const ConstTensor bytes{w.data, Shape{static_cast<std::int64_t>(w.bytes)}, DType::u8};
+    void* at = place(bytes, false);
     pieces_.back().is_scratch = true;
     return {at, w.bytes};
   }
@@ -45,7 +52,9 @@ class Stage {
       if (!piece.is_scratch && !piece.is_output) continue;
       check_up_to(piece.begin);
       checked = piece.begin + piece.bytes;
-      if (piece.is_output) std::memcpy(piece.host, after.data() + piece.begin, piece.bytes);
+      if (piece.is_output)
+        piece.image.from_gpu(after.data() + piece.begin, 0, piece.bytes,
+                             static_cast<std::byte*>(piece.host));
     }
     check_up_to(after.size());
   }
@@ -56,15 +65,24 @@ class Stage {
   struct Piece {
     void* host;
     std::size_t begin, bytes;
+    cuda::HostImage image;
     bool is_output, is_scratch;
   };
+
+  ConstTensor staged(ConstTensor t, bool is_output) {
+    t.layout = layout_;
+    t.data = place(t, is_output);
+    return t;
+  }
 
   void add_red_zone() {
     mirror_.resize(round_up(mirror_.size() + kRedZone, kAlignment), std::byte{0xA5});
   }
 
   /// The same host memory is the same memory on the GPU.
-  void* place(const void* host, std::size_t bytes, bool is_output) {
+  void* place(const ConstTensor& t, bool is_output) {
+    const void* host = t.data;
+    const std::size_t bytes = t.bytes();
     if (host == nullptr) return nullptr;
     for (Piece& piece : pieces_) {
       if (piece.host != host || piece.is_scratch) continue;
@@ -72,15 +90,17 @@ class Stage {
       piece.is_output |= is_output;
       return memory_ + piece.begin;
     }
-    pieces_.push_back({const_cast<void*>(host), mirror_.size(), bytes, is_output, false});
-    const auto* from = static_cast<const std::byte*>(host);
-    mirror_.insert(mirror_.end(), from, from + bytes);
-    const std::size_t begin = pieces_.back().begin;
+    const std::size_t begin = mirror_.size();
+    const cuda::HostImage image(t);
+    pieces_.push_back({const_cast<void*>(host), begin, bytes, image, is_output, false});
+    mirror_.resize(begin + bytes);
+    image.to_gpu(static_cast<const std::byte*>(host), 0, bytes, mirror_.data() + begin);
     add_red_zone();
     return memory_ + begin;
   }
 
   std::byte* memory_;
+  Layout layout_;
   std::vector<std::byte> mirror_;  // of the GPU's memory before the call
   std::vector<Piece> pieces_;
 };

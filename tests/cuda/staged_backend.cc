@@ -11,7 +11,7 @@ void StagedBackend::call(
     void (Backend::*method)(Parameters...),
     const std::type_identity_t<std::remove_cvref_t<Parameters>>&... arguments) {
   const OnGpu gpu = open_();
-  Stage stage(gpu.memory);
+  Stage stage(gpu.memory, gpu.layout);
   // Braces: operands are staged in order.
   const std::tuple<std::remove_cvref_t<Parameters>...> staged{stage.operand(arguments)...};
   check_contract(stage.size() <= gpu.bytes, "the operands of a call don't fit the test's memory");

@@ -19,6 +19,7 @@ class StagedBackend final : public Backend {
     Backend* backend;
     std::byte* memory;
     std::size_t bytes;
+    Layout layout;  // of images on the GPU
   };
   /// `open` is asked at every call; what it answers lives through the call.
   explicit StagedBackend(std::function<OnGpu()> open) : open_(std::move(open)) {}

@@ -24,8 +24,9 @@ inline Settings training_settings(GradientMode mode) {
 }
 
 /// The settings' run, planned for the GPU and run on it.
-inline arenagrad::Run train_on_gpu(const Model& model, Settings settings, RunOptions options = {}) {
-  const GpuUnderTest gpu;
+inline arenagrad::Run train_on_gpu(const Model& model, Settings settings, RunOptions options = {},
+                                   Layout layout = Layout::nchw) {
+  const GpuUnderTest gpu(layout);
   settings.profile = gpu.profile();
   const auto device = gpu.open();
   options.device = device.get();

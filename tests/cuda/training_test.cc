@@ -16,14 +16,34 @@ void expect_close(const std::vector<double>& got, const std::vector<double>& wan
     EXPECT_NEAR(got[i], want[i], limit * std::abs(want[i])) << "step " << i;
 }
 
+/// Every layer whose kernel knows of layouts; a flatten that has to reorder.
+Model every_layer_with_images() {
+  return parse_model(R"({"name": "images", "input": [2, 9, 8], "classes": 3, "layers": [
+      {"name": "conv1", "op": "conv2d", "out_channels": 4, "kernel": 3, "padding": 1},
+      {"name": "norm1", "op": "local_response_norm", "size": 3},
+      {"name": "pool1", "op": "max_pool", "kernel": 3, "stride": 2},
+      {"name": "conv2", "op": "conv2d", "out_channels": 4, "kernel": 3, "padding": 1, "groups": 2,
+       "bias": false},
+      {"name": "bn2", "op": "batch_norm"},
+      {"name": "relu2", "op": "relu"},
+      {"name": "join", "op": "concat", "in": ["relu2", "pool1"]},
+      {"name": "drop", "op": "dropout", "p": 0.3},
+      {"name": "pool2", "op": "avg_pool", "kernel": 2, "stride": 1},
+      {"name": "pool3", "op": "adaptive_avg_pool", "output": [2, 2]},
+      {"name": "flatten", "op": "flatten"},
+      {"name": "fc", "op": "linear", "out_features": 3}]})",
+                     "images.json");
+}
+
 /// Losses and gradients within rounding of the processor's; the books in order.
-void expect_the_processors(const Model& model, const Settings& settings, double limit) {
+void expect_the_processors(const Model& model, const Settings& settings, double limit,
+                           Layout layout = Layout::nchw) {
   Recorder on_cpu, on_gpu;
   RunOptions options;
   options.observer = &on_cpu;
   const auto cpu = run_real(model, settings, options);
   options.observer = &on_gpu;
-  const auto gpu = train_on_gpu(model, settings, options);
+  const auto gpu = train_on_gpu(model, settings, options, layout);
   EXPECT_EQ(gpu.measurement.backend, "cuda");
   EXPECT_TRUE(gpu.measurement.planned_equals_observed == true);
   EXPECT_TRUE(gpu.measurement.balanced);
@@ -46,6 +66,28 @@ TEST_F(EmulatedTraining, IsTheProcessors) {
         expect_the_processors(test::small_net(batch_norm), settings,
                               dtype == DType::f32 ? 2e-5 : 1e-11);
       }
+}
+
+TEST_F(EmulatedTraining, ChannelsLastIsTheProcessors) {
+  for (const SavedPolicy policy : {SavedPolicy::lean, SavedPolicy::pytorch})
+    for (const GradientMode mode : kModes)
+      for (const Layout layout : {Layout::nchw, Layout::nhwc}) {
+        SCOPED_TRACE(std::string(name(mode)) + " " + std::string(name(layout)));
+        Settings settings = training_settings(mode);
+        settings.plan.policy = policy;
+        settings.plan.dtype = DType::f64;
+        expect_the_processors(every_layer_with_images(), settings, 1e-11, layout);
+      }
+}
+
+/// The reordered features are a tensor of their own; nothing else takes other bytes, workspace
+/// aside.
+TEST_F(EmulatedTraining, ChannelsLastHasTheSameTensors) {
+  const Settings settings = training_settings(GradientMode::full_batch);
+  const auto nchw = train_on_gpu(test::small_net(true), settings);
+  const auto nhwc = train_on_gpu(test::small_net(true), settings, {}, Layout::nhwc);
+  EXPECT_EQ(nchw.measurement.bytes.saved, nhwc.measurement.bytes.saved);
+  EXPECT_EQ(nchw.measurement.bytes.peak_requested, nhwc.measurement.bytes.peak_requested);
 }
 
 TEST_F(EmulatedTraining, ResNet20IsTheProcessors) {
@@ -84,18 +126,20 @@ TEST_F(EmulatedTraining, QueuedWorkMayRunLate) {
 /// Also those that map the same memory at two places, or give some back between two kernels.
 TEST_F(EmulatedTraining, EveryStrategyGetsItsMemory) {
   const Model model = test::small_net(true);
-  std::vector<double> losses;
-  for (const StrategyInfo& strategy : strategies())
-    for (const bool deferred : {false, true}) {
-      SCOPED_TRACE(strategy.name);
-      start_on({.deferred = deferred});
-      Settings settings = training_settings(GradientMode::accumulated_graph);
-      settings.strategy = strategy.name;
-      const auto run = train_on_gpu(model, settings);
-      EXPECT_TRUE(run.measurement.planned_equals_observed == true);
-      if (losses.empty()) losses = run.measurement.losses;
-      EXPECT_EQ(run.measurement.losses, losses) << "placement changes a result";
-    }
+  for (const GradientMode mode : kModes) {
+    std::vector<double> losses;
+    for (const StrategyInfo& strategy : strategies())
+      for (const bool deferred : {false, true}) {
+        SCOPED_TRACE(std::string(strategy.name) + " " + std::string(name(mode)));
+        start_on({.deferred = deferred});
+        Settings settings = training_settings(mode);
+        settings.strategy = strategy.name;
+        const auto run = train_on_gpu(model, settings);
+        EXPECT_TRUE(run.measurement.planned_equals_observed == true);
+        if (losses.empty()) losses = run.measurement.losses;
+        EXPECT_EQ(run.measurement.losses, losses) << "placement changes a result";
+      }
+  }
 }
 
 TEST_F(EmulatedTraining, AFixedArenaIsTheSame) {

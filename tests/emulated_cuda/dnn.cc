@@ -136,13 +136,17 @@ cudnnStatus_t cudnnSetTensor4dDescriptor(cudnnTensorDescriptor_t desc, cudnnTens
                                          cudnnDataType_t type, int n, int c, int h, int w) {
   if (machine().enter(__func__)) return CUDNN_STATUS_INTERNAL_ERROR;
   if (!machine().expect(Kind::tensor_desc, desc, __func__)) return CUDNN_STATUS_BAD_PARAM;
-  if (format != CUDNN_TENSOR_NCHW || (type != CUDNN_DATA_FLOAT && type != CUDNN_DATA_DOUBLE))
+  const bool innermost = format == CUDNN_TENSOR_NHWC;
+  if ((format != CUDNN_TENSOR_NCHW && !innermost) ||
+      (type != CUDNN_DATA_FLOAT && type != CUDNN_DATA_DOUBLE))
     return illegal("cudnnSetTensor4dDescriptor: a format or type that is not emulated",
                    CUDNN_STATUS_NOT_SUPPORTED);
   if (n <= 0 || c <= 0 || h <= 0 || w <= 0)
     return illegal("cudnnSetTensor4dDescriptor: a dimension of less than one");
   const std::int64_t plane = std::int64_t{h} * w;
-  desc->layout = {{n, c, h, w}, {c * plane, plane, w, 1}, type == CUDNN_DATA_DOUBLE};
+  const std::array<std::int64_t, 4> apart{c * plane, plane, w, 1},
+      together{c * plane, 1, std::int64_t{w} * c, c};
+  desc->layout = {{n, c, h, w}, innermost ? together : apart, type == CUDNN_DATA_DOUBLE};
   desc->set = true;
   return CUDNN_STATUS_SUCCESS;
 }

@@ -40,7 +40,7 @@ struct Bench {
 /// Of 2 x 3 x 4 x 4 with 5 filters of 3 x 3.
 cudnn::ConvKey small_key(ConvPass pass = ConvPass::forward) {
   const ConvProblem problem{2, 3, 4, 4, 5, 3, 3, 1, 1, 1, 1, 1, 1, 1, 4, 4, DType::f32};
-  return cudnn::conv_key(problem, pass, false, cudnn::Layout::nchw, 256);
+  return cudnn::conv_key(problem, pass, false, Layout::nchw, 256);
 }
 
 class Convolver {
@@ -113,12 +113,12 @@ const Case kCases[] = {
     {"copy_beyond_the_block", "not all device memory",
      [](Bench& b) {
        const float host = 0;
-       b.session.staging().upload(b.bytes() + kBytes - 2, &host, 4);
+       b.session.staging().upload({b.bytes() + kBytes - 2, Shape{4}, DType::u8}, &host);
      }},
     {"copy_to_host_memory_as_device_memory", "not all device memory",
      [](Bench& b) {
        float host[2] = {};
-       b.session.staging().upload(&host[0], &host[1], 4);
+       b.session.staging().upload({&host[0], Shape{4}, DType::u8}, &host[1]);
      }},
     {"another_device", "no such device", [](Bench&) { cudaSetDevice(1); }},
     {"a_stream_twice_destroyed", "not a live stream",

@@ -13,6 +13,8 @@ namespace arenagrad::cpu_test {
 
 struct BackwardExecutor {
   static constexpr int kStrip = 1;
+  using Planes = bodies::PlanesInterleaved;
+  using Order = bodies::ChannelsInnermost;
 
   template <class Body>
   void for_each(std::int64_t n, const Body& body, std::int64_t = 1) const {

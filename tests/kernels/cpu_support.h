@@ -80,12 +80,12 @@ template <class T>
 constexpr double kLimit = sizeof(T) == 8 ? 1e-13 : 4e-6;
 
 template <class T>
-Tensor view(std::vector<T>& data, std::initializer_list<std::int64_t> dims) {
-  return {data.data(), Shape(dims), dtype_of<T>};
+Tensor view(std::vector<T>& data, const Shape& shape) {
+  return {data.data(), shape, dtype_of<T>};
 }
 template <class T>
-ConstTensor view(const std::vector<T>& data, std::initializer_list<std::int64_t> dims) {
-  return {data.data(), Shape(dims), dtype_of<T>};
+ConstTensor view(const std::vector<T>& data, const Shape& shape) {
+  return {data.data(), shape, dtype_of<T>};
 }
 
 }  // namespace arenagrad::cpu_test

@@ -83,15 +83,17 @@ class Operations {
   }
 
   void add_data_movement() {
-    const SliceProblem slice{kBatch, 4001, kCount / kBatch, 77, dtype_of<T>};
+    const SliceProblem slice{kBatch, 2, kChannels, 1, kHeight * kWidth, dtype_of<T>};
     add("fill", [this](Backend& b) { b.fill(image(out_), 0.3); });
     add("increment", [this](Backend& b) { b.increment(image(index64_)); });
     add("add", [this](Backend& b, Write w) { b.add(image(x_), image(out_), w); });
     add("sum", [this](Backend& b) { b.sum(image(x_), image(y_), image(out_)); });
+    const Shape narrow{kBatch, 2, kHeight, kWidth};
     add("copy_into_slice",
-        [=, this](Backend& b) { b.copy_into_slice(slice, image(x_), image(out_)); });
-    add("copy_from_slice",
-        [=, this](Backend& b, Write w) { b.copy_from_slice(slice, image(x_), image(out_), w); });
+        [=, this](Backend& b) { b.copy_into_slice(slice, view(x_, narrow), image(out_)); });
+    add("copy_from_slice", [=, this](Backend& b, Write w) {
+      b.copy_from_slice(slice, image(x_), view(out_, narrow), w);
+    });
   }
 
   void add_random() {
@@ -128,23 +130,23 @@ class Operations {
                            {kWidth, 70, 0, 0, 0, true},
                            true,
                            dtype_of<T>};
+    const Shape out{kBatch, kChannels, h.output, w.output};
+    const auto pooled = [out](auto& data) { return view(data, out); };
     add("max_pool",
-        [=, this](Backend& b) { b.max_pool_forward(windows, image(x_), image(out_), Tensor{}); });
-    add("max_pool u8", [=, this](Backend& b) {
-      b.max_pool_forward(windows, image(x_), image(out_), image(index8_));
-      b.max_pool_backward(windows, image(index8_), image(y_), image(out2_), Write::overwrite);
-      b.max_pool_backward(windows, image(index8_), image(y_), image(out3_), Write::accumulate);
-    });
-    add("max_pool i64", [=, this](Backend& b) {
-      b.max_pool_forward(windows, image(x_), image(out_), image(index64_));
-      b.max_pool_backward(windows, image(index64_), image(y_), image(out2_), Write::overwrite);
-      b.max_pool_backward(windows, image(index64_), image(y_), image(out3_), Write::accumulate);
-    });
+        [=, this](Backend& b) { b.max_pool_forward(windows, image(x_), pooled(out_), Tensor{}); });
+    const auto max_pool = [=, this](Backend& b, auto& index) {
+      b.max_pool_forward(windows, image(x_), pooled(out_), pooled(index));
+      b.max_pool_backward(windows, pooled(index), pooled(y_), image(out2_), Write::overwrite);
+      b.max_pool_backward(windows, pooled(index), pooled(y_), image(out3_), Write::accumulate);
+    };
+    add("max_pool u8", [=, this](Backend& b) { max_pool(b, index8_); });
+    add("max_pool i64", [=, this](Backend& b) { max_pool(b, index64_); });
     for (const PoolProblem& p : {windows, bins}) {
       const std::string name = p.h.adaptive ? "adaptive_avg_pool" : "avg_pool";
-      add(name, [=, this](Backend& b) { b.avg_pool_forward(p, image(x_), image(out_)); });
+      const Shape means{kBatch, kChannels, p.h.output, p.w.output};
+      add(name, [=, this](Backend& b) { b.avg_pool_forward(p, image(x_), view(out_, means)); });
       add(name + " backward", [=, this](Backend& b, Write write) {
-        b.avg_pool_backward(p, image(y_), image(out_), write);
+        b.avg_pool_backward(p, view(y_, means), image(out_), write);
       });
     }
   }
@@ -162,12 +164,15 @@ class Operations {
 
   void add_loss_and_updates() {
     const SoftmaxCrossEntropyProblem p{37, kClasses, dtype_of<T>};
+    const Shape logits{37, kClasses};
     add("softmax_cross_entropy", [=, this](Backend& b) {
-      b.softmax_cross_entropy_forward(p, 0.1, image(x_), view(labels_, {37}), image(out_),
-                                      image(out2_), {scratch_.data(), scratch_.size() * 8});
+      b.softmax_cross_entropy_forward(p, 0.1, view(x_, logits), view(labels_, {37}),
+                                      view(out_, logits), view(out2_, {1}),
+                                      {scratch_.data(), scratch_.size() * 8});
     });
     add("softmax_cross_entropy backward", [=, this](Backend& b, Write w) {
-      b.softmax_cross_entropy_backward(p, 0.1, image(y_), view(labels_, {37}), image(out_), w);
+      b.softmax_cross_entropy_backward(p, 0.1, view(y_, logits), view(labels_, {37}),
+                                       view(out_, logits), w);
     });
     for (bool flag : {false, true}) {
       const SgdStep sgd{0.1, 0.9, 0.01, flag, !flag};

@@ -84,7 +84,7 @@ TYPED_TEST(Pointwise, SumMayOverwriteEitherInput) {
 TYPED_TEST(Pointwise, SlicesLieWhereTheyShould) {
   using T = TypeParam;
   constexpr std::int64_t kOuter = 3, kRow = 7001, kWide = 16003, kBegin = 5;
-  const SliceProblem problem{kOuter, kRow, kWide, kBegin, dtype_of<T>};
+  const SliceProblem problem{kOuter, kRow, kWide, kBegin, 1, dtype_of<T>};
   const std::vector<T> narrow = values<T>(kOuter * kRow, 1), wide = values<T>(kOuter * kWide, 2);
   std::vector<double> put(wide.begin(), wide.end()), got;
   for (std::int64_t r = 0; r < kOuter; ++r)

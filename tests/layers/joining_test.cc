@@ -81,5 +81,26 @@ TEST(Flatten, IsAnAlias) {
   EXPECT_TRUE(needs_for(*flatten(), {{2, 3, 4}}, pytorch()).alias);
 }
 
+TEST(Flatten, IsACopyWhereElementsLieInAnotherOrder) {
+  Profile profile;
+  profile.layout = Layout::nhwc;
+  const auto is_alias = [&](const Shape& input) {
+    return flatten()
+        ->needs({.batch = 2,
+                 .inputs = std::span(&input, 1),
+                 .output = Shape{input.elements()},
+                 .dtype = DType::f32,
+                 .mode = RunMode::train,
+                 .policy = SavedPolicy::lean,
+                 .profile = profile,
+                 .input_needs_gradient = {true}})
+        .alias;
+  };
+  EXPECT_FALSE(is_alias({2, 3, 4}));
+  EXPECT_TRUE(is_alias({2, 1, 1}));
+  EXPECT_TRUE(is_alias({1, 3, 4}));
+  EXPECT_TRUE(is_alias({2, 12}));  // no image
+}
+
 }  // namespace
 }  // namespace arenagrad::testing
