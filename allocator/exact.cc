@@ -93,7 +93,7 @@ Solution solve_exact(std::span<const Lifetime> lifetimes, const Budget& budget,
     const Part& problem = incumbent.packing().parts[*part];
     if (problem.buffers.size() > CanonicalSearch::kMostBuffers) break;
     Attack& attack = attacks.try_emplace(*part, problem).first->second;
-    const std::size_t lowest = incumbent.bound() - problem.base;
+    const std::size_t lowest = incumbent.target(budget) - problem.base;
     switch (attack.advance(lowest, incumbent.part_height(*part), meter)) {
       case Outcome::found:
         incumbent.improve(*part, attack.offsets());

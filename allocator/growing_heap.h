@@ -5,12 +5,12 @@
 // the last block ends and has no end, so it is the one that grows.
 //
 // A Rule has
-//   std::size_t unit(alignment)            what sizes are rounded up to, a multiple of the
-//   alignment bool splits(hole, granted)             whether a larger hole is cut, or handed out
-//   whole insert(Hole), erase(Hole)              a hole appears, disappears std::uint32_t
-//   find(bytes)              the block of the hole to use, kNoBlock when none fits std::size_t
-//   largest()                  bytes of the largest hole std::uint64_t order()                  a
-//   hash of what `find` knows beyond the set of holes
+//   std::size_t unit(alignment)     what sizes are rounded up to, a multiple of the alignment
+//   bool splits(hole, granted)      whether a larger hole is cut, or handed out whole
+//   insert(Hole), erase(Hole)       a hole appears, disappears
+//   std::uint32_t find(bytes)       the block of the hole to use, kNoBlock when none fits
+//   std::size_t largest()           bytes of the largest hole
+//   std::uint64_t order()           a hash of what `find` knows beyond the set of holes
 #pragma once
 
 #include <algorithm>
@@ -30,6 +30,10 @@ class GrowingHeap {
  public:
   GrowingHeap(const StrategyContext& context, std::size_t addresses)
       : rule_(context), range_(context.driver, addresses) {}
+
+  /// Makes sure of memory behind the first `bytes`, without using it yet. False when the heap may
+  /// not grow so far; nothing has changed then.
+  [[nodiscard]] bool provide(std::size_t bytes) { return range_.grow_to(bytes); }
 
   /// A block for `bytes`, a multiple of the rule's unit; kNoBlock when the heap would have to grow
   /// and may not.
@@ -62,6 +66,7 @@ class GrowingHeap {
     return {range_.base() + chain_[block].offset, chain_[block].bytes};
   }
 
+  std::size_t base() const { return range_.base(); }
   std::size_t tail() const { return tail_; }
   std::size_t committed() const { return range_.committed(); }
   std::size_t footprint() const { return footprint_; }

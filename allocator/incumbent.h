@@ -1,6 +1,7 @@
 // The best plan so far of a problem and of each of its parts, as searches improve them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -21,6 +22,10 @@ class Incumbent {
   // All in units of the packing.
   std::size_t height() const;
   std::size_t bound() const { return packing_.bound(); }
+  /// The lowest height that a search has any use for.
+  std::size_t target(const Budget& budget) const {
+    return std::max(bound(), budget.enough / packing_.unit);
+  }
   const std::vector<std::size_t>& offsets(std::size_t part) const { return offsets_[part]; }
   std::size_t part_height(std::size_t part) const { return heights_[part]; }
 

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "allocator/growing_range.h"
+#include "allocator/fit_rule.h"
+#include "allocator/growing_heap.h"
 #include "allocator/live_table.h"
 
 namespace arenagrad {
@@ -14,8 +15,13 @@ namespace {
 class Planned final : public AllocationStrategy {
  public:
   Planned(const StrategyContext& context, const Plan& plan)
-      : range_(context.driver, plan.height), height_(plan.height) {
-    check_contract(plan.offsets.size() == context.lifetimes.size(), "a plan for other lifetimes");
+      : driver_(context.driver),
+        alignment_(context.alignment),
+        height_(plan.height),
+        heap_(context,
+              std::max(plan.height, std::min(driver_.capacity(), driver_.longest_range()))) {
+    const std::string problem = validate(context.lifetimes, plan);
+    if (!problem.empty()) throw ContractError("a plan that is none: " + problem);
     for (std::size_t i = 0; i < plan.offsets.size(); ++i) {
       const Lifetime& lifetime = context.lifetimes[i];
       if (index(lifetime.id) >= slots_.size()) slots_.resize(index(lifetime.id) + 1);
@@ -26,47 +32,50 @@ class Planned final : public AllocationStrategy {
   }
 
   Placement place(const Request& request) override {
-    const Slot& slot = slot_of(request);
-    live_.check_new(request, slot.alignment);
-    const std::size_t granted = round_up(slot.bytes, slot.alignment);
-    if (!range_.grow_to(height_)) {
-      throw OutOfMemory(
-          {request, granted, usage(), largest_hole(), height_, range_.driver().capacity()});
-    }
+    live_.check_new(request, alignment_);
+    const Slot slot = index(request.id) < slots_.size() ? slots_[index(request.id)] : Slot{};
+    const bool planned = slot.bytes == request.bytes && slot.alignment % request.alignment == 0;
+    const std::size_t granted = round_up(request.bytes, planned ? slot.alignment : alignment_);
+    if (!heap_.provide(height_)) refuse(request, granted, height_);
     const std::size_t end = slot.offset + granted;
     const auto above = spans_.lower_bound(slot.offset);
-    const bool fits_below = above == spans_.begin() || std::prev(above)->second <= slot.offset;
-    const bool fits_above = above == spans_.end() || above->first >= end;
-    if (!fits_below || !fits_above || end > height_) {
-      throw ContractError("the plan puts buffer " + std::to_string(index(request.id)) + " at [" +
-                          std::to_string(slot.offset) + ", " + std::to_string(end) + "), where " +
-                          (end > height_ ? "the plan ends" : "another one is live"));
+    const bool below_ends = above == spans_.begin() || std::prev(above)->second <= slot.offset;
+    if (!planned || !below_ends || (above != spans_.end() && above->first < end)) {
+      return fall_back(request);
     }
     spans_.emplace_hint(above, slot.offset, end);
-    const Placement placement{range_.base() + slot.offset, granted};
+    top_ = std::max(top_, end);
+    const Placement placement{heap_.base() + slot.offset, granted};
     live_.add(request.id, placement);
-    footprint_ = std::max(footprint_, end);
     return placement;
   }
 
-  void release(BufferId id) override { spans_.erase(live_.remove(id).offset - range_.base()); }
+  void release(BufferId id) override {
+    const std::size_t offset = live_.remove(id).offset;
+    if (const auto found = fallen_back_.find(id); found != fallen_back_.end()) {
+      heap_.give_back(found->second);
+      fallen_back_.erase(found);
+    } else {
+      spans_.erase(offset - heap_.base());
+    }
+  }
 
   Usage usage() const override {
-    return {footprint_, range_.driver().reserved(), footprint_ - live_.granted()};
+    return {footprint(), driver_.reserved(), footprint() - live_.granted()};
   }
 
   std::size_t largest_hole() const override {
-    std::size_t largest = 0;
+    std::size_t largest = heap_.largest_hole();
     std::size_t below = 0;
     for (const auto& [begin, end] : spans_) {
       largest = std::max(largest, begin - below);
       below = end;
     }
-    return std::max(largest, footprint_ - below);
+    return std::max(largest, (departed() ? height_ : top_) - below);
   }
 
   std::optional<std::uint64_t> fingerprint() const override {
-    return LiveTable::mix(live_.hash(), footprint_);
+    return LiveTable::mix(live_.hash(), LiveTable::mix(top_, heap_.hash()));
   }
 
  private:
@@ -74,24 +83,37 @@ class Planned final : public AllocationStrategy {
     std::size_t offset = 0, bytes = 0, alignment = 1;  // bytes 0: not in the plan
   };
 
-  const Slot& slot_of(const Request& request) const {
-    const std::size_t id = index(request.id);
-    const std::size_t planned = id < slots_.size() ? slots_[id].bytes : 0;
-    if (planned != request.bytes) {
-      throw ContractError("a request off the plan: buffer " + std::to_string(id) + ", expected " +
-                          (planned == 0 ? "none" : std::to_string(planned) + " bytes") + ", got " +
-                          std::to_string(request.bytes) + " bytes");
-    }
-    check_contract(planned > 0, "a request of 0 bytes");
-    return slots_[id];
+  /// The plan is the heap's first block, which never ends.
+  Placement fall_back(const Request& request) {
+    const std::size_t granted = round_up(request.bytes, alignment_);
+    const std::size_t plan = round_up(height_, alignment_);
+    // Refused as a whole, so that the plan's block alone is never taken.
+    if (!departed() && !heap_.provide(plan + granted)) refuse(request, granted, plan + granted);
+    if (!departed() && plan > 0) heap_.take(plan);
+    const std::uint32_t block = heap_.take(granted);
+    if (block == kNoBlock) refuse(request, granted, heap_.tail() + granted);
+    fallen_back_.emplace(request.id, block);
+    const Placement placement = heap_.placement(block);
+    live_.add(request.id, placement);
+    return placement;
   }
 
-  GrowingRange range_;
+  [[noreturn]] void refuse(const Request& request, std::size_t granted, std::size_t needed) const {
+    throw OutOfMemory({request, granted, usage(), largest_hole(), needed, driver_.capacity()});
+  }
+
+  bool departed() const { return heap_.footprint() > 0; }
+  std::size_t footprint() const { return departed() ? heap_.footprint() : top_; }
+
+  const Driver& driver_;
+  std::size_t alignment_;
   std::size_t height_;
-  std::vector<Slot> slots_;                   // by buffer id
-  std::map<std::size_t, std::size_t> spans_;  // live, begin to end, within the range
+  GrowingHeap<FitRule<Fit::best>> heap_;           // all memory; blocks in it are for what departs
+  std::vector<Slot> slots_;                        // by buffer id
+  std::map<std::size_t, std::size_t> spans_;       // live in the plan, begin to end
+  std::map<BufferId, std::uint32_t> fallen_back_;  // live above the plan, its block
   LiveTable live_;
-  std::size_t footprint_ = 0;  // top of what has been live
+  std::size_t top_ = 0;  // of what has been live in the plan
 };
 
 }  // namespace

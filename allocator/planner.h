@@ -16,10 +16,12 @@ namespace arenagrad {
 
 /// A step is an iteration of `search`, a node of `exact`; on a problem of more than 1,024 buffers
 /// it counts 1 more for each further 1,024, since it takes that much longer. What a planner returns
-/// is a pure function of the lifetimes and `steps` as long as `seconds` is empty.
+/// is a pure function of the lifetimes, `steps` and `enough` as long as `seconds` is empty.
 struct Budget {
   std::uint64_t steps;
   std::optional<double> seconds = std::nullopt;  // wall clock, from the call on
+  /// Bytes. A search ends with a plan of that height or less, and tries it before all lower ones.
+  std::size_t enough = 0;
 };
 
 /// What a caller may see of a long search, and how it ends one.

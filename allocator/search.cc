@@ -80,14 +80,14 @@ Solution solve_search(std::span<const Lifetime> lifetimes, const Budget& budget,
                       const Watch& watch) {
   StepMeter meter(budget, watch);
   Incumbent incumbent(lifetimes);
-  const std::size_t bound = incumbent.bound();
+  const std::size_t target = incumbent.target(budget);
   std::map<std::size_t, PartSearch> searches;  // by part
   meter.found(incumbent.bytes());
   while (!meter.stopped()) {
     const auto part = incumbent.critical();
     if (!part) break;
     const Part& problem = incumbent.packing().parts[*part];
-    PartSearch& search = searches.try_emplace(*part, problem, bound - problem.base).first->second;
+    PartSearch& search = searches.try_emplace(*part, problem, target - problem.base).first->second;
     if (search.advance(incumbent.offsets(*part), incumbent.part_height(*part), meter)) {
       incumbent.improve(*part, search.offsets());
       meter.found(incumbent.bytes());

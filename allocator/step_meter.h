@@ -29,7 +29,11 @@ class StepMeter {
     return !stopped_;
   }
 
-  void found(std::size_t height) { best_ = height; }
+  /// A plan of that height, in bytes.
+  void found(std::size_t height) {
+    best_ = height;
+    if (height <= budget_.enough) stopped_ = true;
+  }
 
   bool stopped() const { return stopped_; }
   bool truncated() const { return truncated_; }

@@ -1,13 +1,11 @@
 // How low the planners get, and how long they take:
-//   planners_bench [--only NAME,NAME] [--seconds S | --steps N] [--capacity BYTES] [PROBLEM.csv
-//   ...]
+//   planners_bench [--only NAME,NAME] [--seconds S | --steps N] [--capacity BYTES] [FILE.csv ...]
 //
 // Problems are traces of any format that can be read; without any, those in bench/data. Percents
 // are over the aligned bound. Budgets are the planners' own unless said; with --seconds the clock
-// alone stops them; with --capacity so does a plan that fits it, soon after it is found. Every plan
-// is validated. Seconds are CPU time.
+// alone stops them; with --capacity they look for a plan that fits it and stop there. Every plan is
+// validated. Seconds are CPU time.
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -124,14 +122,9 @@ int main(int argc, char** argv) {
       if (options.seconds) {
         budget = {std::numeric_limits<std::uint64_t>::max(), options.seconds};
       }
+      budget.enough = options.capacity;
       const double start = cpu_seconds();
-      std::atomic<bool> fits = false;
-      const Watch watch{.progress =
-                            [&](std::uint64_t, std::size_t height) {
-                              if (height <= options.capacity) fits = true;
-                            },
-                        .interrupt = &fits};
-      const Solution solution = planner.solve(lifetimes, budget, watch);
+      const Solution solution = planner.solve(lifetimes, budget, {});
       const double seconds = cpu_seconds() - start;
       if (const std::string wrong = validate(lifetimes, solution.plan); !wrong.empty()) {
         fail(name + ", " + planner_name + ": " + wrong);

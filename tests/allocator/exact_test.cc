@@ -74,6 +74,27 @@ TEST(Exact, FindsAndProvesWhatAllOrdersGive) {
   EXPECT_GE(above_the_bound, 3);  // or impossibility is not tested
 }
 
+TEST(Exact, DecidesWhetherWhatIsEnoughCanBeHad) {
+  std::mt19937 random(10);
+  int stopped_early = 0;
+  for (int i = 0; i < 300; ++i) {
+    const Problem problem = tiny_problem(random);
+    const std::size_t lowest = lowest_of_all_orders(problem);
+    for (const std::size_t enough : {lowest - 1, lowest, lowest + 1, lowest + 7}) {
+      const Solution solution = solve_exact(problem, {.steps = 2'000'000, .enough = enough}, {});
+      ASSERT_EQ(validate(problem, solution.plan), "") << "problem " << i;
+      ASSERT_LE(solution.plan.height, std::max(enough, lowest)) << "problem " << i;
+      ASSERT_LE(solution.bound, lowest) << "problem " << i;
+      ASSERT_FALSE(solution.truncated);
+      if (enough < lowest) {
+        ASSERT_TRUE(solution.optimal) << "problem " << i;
+      }
+      stopped_early += solution.plan.height > lowest;
+    }
+  }
+  EXPECT_GE(stopped_early, 3);
+}
+
 TEST(Exact, BoundsAreNeverAboveTheLowestPlan) {
   std::mt19937 random(8);
   for (int i = 0; i < 300; ++i) {

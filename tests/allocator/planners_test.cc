@@ -120,6 +120,26 @@ TEST(LongSearches, StopWithTheClock) {
   }
 }
 
+// The bound of this one is out of their reach, the capacity that it is published with is not.
+TEST(LongSearches, EndWithWhatIsEnough) {
+  constexpr std::size_t kCapacity = 1'048'576;
+  const Problem problem = load_problem("minimalloc/D.1048576.csv");
+  for (const char* name : {"search", "exact"}) {
+    const auto solve = [&](std::size_t enough) {
+      return find_planner(name).solve(problem, {.steps = 30'000, .enough = enough}, {});
+    };
+    const Solution solution = solve(kCapacity);
+    EXPECT_EQ(validate(problem, solution.plan), "") << name;
+    EXPECT_LE(solution.plan.height, kCapacity) << name;
+    EXPECT_LT(solution.steps_used, 30'000u) << name;
+    EXPECT_FALSE(solution.truncated) << name;
+    EXPECT_FALSE(solution.optimal) << name;
+    EXPECT_EQ(solve(kCapacity).plan.offsets, solution.plan.offsets) << name;
+    EXPECT_GT(solve(0).plan.height, kCapacity) << name << ": it does not come this far by itself";
+    EXPECT_EQ(solve(4 * kCapacity).steps_used, 0u) << name << ": the portfolio's plan will do";
+  }
+}
+
 TEST(LongSearches, StopWhenTold) {
   const Problem problem = load_problem("minimalloc/D.1048576.csv");
   for (const char* name : {"search", "exact"}) {

@@ -22,7 +22,18 @@ with open(flags["output"], "w") as out:
         out.write(",".join([row["id"], row["lower"], row["upper"], row["size"], str(top)]) + "\\n")
         top += 0 if {wrong} else int(row["size"])
 """
-SILENT = "#!{python}\n"
+# What it does where nothing fits: a time, no offsets.
+UNSOLVED = "#!{python}\nimport sys\nsys.exit('0.000')\n"
+CONFUSED = "#!{python}\nimport sys\nsys.exit('ERROR: Unknown command line flag')\n"
+ENDLESS = "#!{python}\nwhile True: pass\n"
+# Takes a quarter of a second less each time.
+QUICKER = """#!{python}
+import pathlib, sys, time
+runs = pathlib.Path(__file__ + ".runs")
+done = len(runs.read_text()) if runs.exists() else 0
+runs.write_text("x" * (done + 1))
+while time.process_time() < 0.6 - 0.25 * done: pass
+"""
 
 
 def stand_in(folder, name, text, **values):
@@ -66,10 +77,25 @@ def main():
     # At the published capacity a stack leaves it, and ours packs.
     code, out, err = measure(stacker, bench, PROBLEM)
     expect(code == 1 and "is outside the capacity" in err, code, out, err)
-    silent = stand_in(folder, "silent", SILENT)
-    code, out, err = measure(silent, bench, PROBLEM)
+    unsolved = stand_in(folder, "unsolved", UNSOLVED)
+    code, out, err = measure(unsolved, bench, PROBLEM)
     file, capacity, theirs, ours, ratio = out.splitlines()[1].split(",")
     expect(code == 0 and theirs == "unsolved" and ratio == "" and float(ours) >= 0, code, out, err)
+
+    confused = stand_in(folder, "confused", CONFUSED)
+    code, out, err = measure(confused, bench, PROBLEM)
+    expect(code == 1 and "Unknown command line flag" in err, code, out, err)
+    endless = stand_in(folder, "endless", ENDLESS)
+    code, out, err = measure(endless, bench, PROBLEM, "--limit", "1", "--repeats", "1")
+    expect(code == 0 and out.splitlines()[1].split(",")[2] == "over the limit", code, out, err)
+
+    quicker = stand_in(folder, "quicker", QUICKER + STAND_IN.partition("\n")[2], wrong=False)
+    Path(f"{quicker}.runs").unlink(missing_ok=True)
+    code, out, err = measure(quicker, bench, wide, "--repeats", "3")
+    expect(code == 0 and 0.1 <= float(out.splitlines()[1].split(",")[2]) < 0.35, code, out, err)
+    expect(Path(f"{quicker}.runs").read_text() == "xxx", "one run for each repeat")
+    code, out, err = measure(stacker, bench, wide, "--repeats", "0")
+    expect(code == 2 and "--repeats" in err, code, out, err)
 
     liar = stand_in(folder, "liar", STAND_IN, wrong=True)
     code, out, err = measure(liar, bench, wide)
