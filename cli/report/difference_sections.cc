@@ -1,12 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <tuple>
 
 #include "allocator/units.h"
+#include "cli/report/difference_reasons.h"
 #include "cli/report/html.h"
+#include "cli/report/phase_axis.h"
 #include "cli/report/section.h"
 #include "cli/report/svg.h"
 
@@ -15,8 +19,7 @@ namespace {
 
 /// What one thing takes in the one run and in the other.
 struct Pair {
-  std::size_t bytes[2] = {0, 0};
-  std::size_t buffers[2] = {0, 0};
+  std::array<std::size_t, 2> bytes{}, buffers{};
   std::int64_t difference() const {
     return static_cast<std::int64_t>(bytes[1]) - static_cast<std::int64_t>(bytes[0]);
   }
@@ -28,39 +31,75 @@ std::string difference_text(std::int64_t difference) {
          exact_bytes(static_cast<std::size_t>(std::llabs(difference)));
 }
 
+Cell difference_cell(const Pair& pair) {
+  return pair.difference() == 0 ? std::string("0 B") : difference_text(pair.difference());
+}
+
 std::vector<Cell> row(std::vector<Cell> begin, const Pair& pair) {
   begin.push_back(Bytes{pair.bytes[0]});
   begin.push_back(Bytes{pair.bytes[1]});
-  begin.push_back(pair.difference() == 0 ? std::string("0 B") : difference_text(pair.difference()));
+  begin.push_back(difference_cell(pair));
   return begin;
 }
 
 const Column kSides[] = {{"A", "a", true}, {"B", "b", true}, {"B - A", "difference", true}};
 
-Table categories_table(const ReportInput* inputs[2], Pair& total) {
+CategoryBytes at_peak(const ReportInput& input) {
+  CategoryBytes bytes{};
+  for (std::size_t c = 0; c < kCategoryCount; ++c)
+    bytes[c] = input.json.at("bytes")
+                   .at("by_category_at_peak")
+                   .at(std::string(kCategoryNames[c]))
+                   .get<std::size_t>();
+  return bytes;
+}
+
+using Categories = std::array<Pair, kCategoryCount>;
+
+Categories paired(const CategoryBytes& a, const CategoryBytes& b) {
+  Categories pairs;
+  for (std::size_t c = 0; c < kCategoryCount; ++c) pairs[c].bytes = {a[c], b[c]};
+  return pairs;
+}
+
+Pair sum(const Categories& pairs) {
+  Pair total;
+  for (const auto& pair : pairs)
+    for (std::size_t i = 0; i < 2; ++i) total.bytes[i] += pair.bytes[i];
+  return total;
+}
+
+/// Categories whose bytes differ, the largest difference first.
+std::vector<std::size_t> differing(const Categories& pairs) {
+  std::vector<std::size_t> order;
+  for (std::size_t c = 0; c < kCategoryCount; ++c)
+    if (pairs[c].difference() != 0) order.push_back(c);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::llabs(pairs[a].difference()) > std::llabs(pairs[b].difference());
+  });
+  return order;
+}
+
+Table categories_table(const Categories& pairs, const std::vector<Reason>& why) {
   Table table{"the peaks, by category", {{"category", "category"}}, {}, {}};
   table.columns.insert(table.columns.end(), std::begin(kSides), std::end(kSides));
-  for (const auto category : kCategoryNames) {
-    Pair pair;
-    for (int i = 0; i < 2; ++i) {
-      pair.bytes[i] = inputs[i]
-                          ->json.at("bytes")
-                          .at("by_category_at_peak")
-                          .at(std::string(category))
-                          .get<std::size_t>();
-      total.bytes[i] += pair.bytes[i];
-    }
-    if (pair.bytes[0] + pair.bytes[1] > 0) table.rows.push_back(row({std::string(category)}, pair));
+  table.columns.push_back({"because of", "because"});
+  for (std::size_t c = 0; c < kCategoryCount; ++c) {
+    if (pairs[c].bytes[0] + pairs[c].bytes[1] == 0) continue;
+    auto cells = row({std::string(kCategoryNames[c])}, pairs[c]);
+    cells.push_back(pairs[c].difference() == 0 ? std::string() : causes(why, c));
+    table.rows.push_back(std::move(cells));
   }
-  table.totals.push_back(row({"total"}, total));
+  table.totals.push_back(row({"total"}, sum(pairs)));
+  table.totals.back().push_back(std::string());
   return table;
 }
 
 using What = std::tuple<std::string, std::string, std::string>;  // name, category, layer
 
-std::map<What, Pair> at_peaks(const ReportInput* inputs[2]) {
+std::map<What, Pair> buffers_at_peaks(const ReportInput* inputs[2]) {
   std::map<What, Pair> pairs;
-  for (int i = 0; i < 2; ++i) {
+  for (std::size_t i = 0; i < 2; ++i) {
     const auto& timeline = *inputs[i]->timeline;
     for (const auto& event : live_after(timeline, peak_event(live_totals(timeline)))) {
       const auto& kind = timeline.kinds[event.kind];
@@ -80,11 +119,11 @@ Table buffers_table(const std::map<What, Pair>& pairs) {
   std::vector<std::pair<What, Pair>> rows;
   Pair same, total;
   for (const auto& [what, pair] : pairs) {
-    for (int i = 0; i < 2; ++i) total.bytes[i] += pair.bytes[i];
+    for (std::size_t i = 0; i < 2; ++i) total.bytes[i] += pair.bytes[i];
     if (pair.difference() != 0) {
       rows.emplace_back(what, pair);
     } else {
-      for (int i = 0; i < 2; ++i) same.bytes[i] += pair.bytes[i];
+      for (std::size_t i = 0; i < 2; ++i) same.bytes[i] += pair.bytes[i];
     }
   }
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
@@ -107,7 +146,7 @@ Table buffers_table(const std::map<What, Pair>& pairs) {
       table.rows.push_back(
           row({name, category, layer, buffers(pair.buffers[0]), buffers(pair.buffers[1])}, pair));
     } else {
-      for (int i = 0; i < 2; ++i) others.bytes[i] += pair.bytes[i];
+      for (std::size_t i = 0; i < 2; ++i) others.bytes[i] += pair.bytes[i];
     }
   }
   if (rows.size() > kRows)
@@ -121,10 +160,11 @@ Table buffers_table(const std::map<What, Pair>& pairs) {
 /// Settings in which the two differ.
 Table settings_table(const ReportInput* inputs[2]) {
   Table table{"settings that differ", {{"setting", "setting"}, {"A", "a"}, {"B", "b"}}, {}, {}};
-  for (const char* key : {"name", "backend", "device", "dtype", "mode", "policy", "strategy",
-                          "optimizer", "batch", "micro_batch", "run", "steps", "capacity"}) {
+  for (const char* key :
+       {"name", "backend", "device", "workspace_included", "dtype", "mode", "policy", "recompute",
+        "strategy", "optimizer_settings", "batch", "micro_batch", "run", "steps", "capacity"}) {
     std::string values[2];
-    for (int i = 0; i < 2; ++i) {
+    for (std::size_t i = 0; i < 2; ++i) {
       if (!inputs[i]->json.contains(key)) continue;
       const auto& value = inputs[i]->json[key];
       values[i] = value.is_string() ? value.get<std::string>() : value.dump();
@@ -134,44 +174,141 @@ Table settings_table(const ReportInput* inputs[2]) {
   return table;
 }
 
-/// Both runs from their first to their last event.
-std::vector<Curve> curves_of(const ReportInput* inputs[2]) {
-  constexpr std::size_t kColumns = 480;
-  std::vector<Curve> curves;
-  for (int i = 0; i < 2; ++i) {
-    const auto totals = live_totals(*inputs[i]->timeline);
-    Curve curve{fmt::format("{}: {}", "AB"[i], inputs[i] -> title), i == 0 ? 0u : 1u, false, {}};
-    const auto columns = std::min(kColumns, totals.size());
-    for (std::size_t c = 0; c < columns; ++c) {
-      const auto begin = totals.begin() + static_cast<std::ptrdiff_t>(totals.size() * c / columns);
-      const auto end =
-          totals.begin() + static_cast<std::ptrdiff_t>(totals.size() * (c + 1) / columns);
-      curve.points.emplace_back(100.0 * static_cast<double>(c + 1) / static_cast<double>(columns),
-                                static_cast<double>(*std::max_element(begin, end)));
+/// A run along the axis, in steps that are the highest of a column; broken where it has no step.
+Curve curve_of(const PhaseAxis& axis, std::size_t run, const std::vector<std::size_t>& totals) {
+  constexpr double kColumns = 480;
+  Curve curve;
+  const auto level = [&](std::size_t event) { return static_cast<double>(totals[event - 1]); };
+  const auto add = [&](double from, double to, double value) {
+    curve.points.emplace_back(from, value);
+    curve.points.emplace_back(to, value);
+  };
+  for (std::size_t s = 0; s < axis.slots.size(); ++s) {
+    const auto& slot = axis.slots[s];
+    const auto& [events, held] = axis.stretches[run][s];
+    const double width = slot.end - slot.begin;
+    if (events.empty()) {
+      add(slot.begin, slot.end, held > 0 ? level(held) : std::nan(""));
+      continue;
     }
-    curves.push_back(std::move(curve));
+    const auto wanted = static_cast<std::size_t>(kColumns * width / axis.slots.back().end);
+    const auto columns = std::min(std::max<std::size_t>(wanted, 1), events.size());
+    for (std::size_t c = 0; c < columns; ++c) {
+      double most = 0;
+      for (std::size_t i = events.size() * c / columns; i < events.size() * (c + 1) / columns; ++i)
+        most = std::max(most, level(events[i]));
+      const auto place = [&](std::size_t at) {
+        return slot.begin + width * static_cast<double>(at) / static_cast<double>(columns);
+      };
+      add(place(c), place(c + 1), most);
+    }
   }
-  return curves;
+  return curve;
 }
 
-std::string explained(const Pair& total, const std::map<What, Pair>& pairs) {
+/// The highest point of a phase in one run, and what is live there.
+struct Highest {
+  std::size_t event = 0;  // 0: the run has no such step
+  CategoryBytes bytes{};
+};
+
+/// By slot.
+std::vector<Highest> highest_of(const PhaseAxis& axis, std::size_t run, const Timeline& timeline,
+                                const std::vector<std::size_t>& totals) {
+  std::vector<Highest> all;
+  std::vector<std::size_t> wanted;
+  for (const auto& [events, held] : axis.stretches[run]) {
+    const auto top = std::max_element(events.begin(), events.end(), [&](auto a, auto b) {
+      return totals[a - 1] < totals[b - 1];
+    });
+    all.push_back({top == events.end() ? held : *top, {}});
+    wanted.push_back(all.back().event);
+  }
+  const auto bytes = compositions(timeline, wanted);
+  for (std::size_t s = 0; s < all.size(); ++s) all[s].bytes = bytes[s];
+  return all;
+}
+
+/// "activation -1.50 KiB (1,536 B)"; empty where nothing differs.
+std::string most_of(const Categories& pairs) {
+  const auto order = differing(pairs);
+  if (order.empty()) return "";
+  return fmt::format("{} {}", kCategoryNames[order.front()],
+                     difference_text(pairs[order.front()].difference()));
+}
+
+/// Each phase at its highest, in both runs.
+Table phases_table(const PhaseAxis& axis, const std::vector<Highest> (&highest)[2]) {
+  constexpr std::size_t kRows = 200;
+  Table table{"the two runs, phase by phase", {{"phase", "phase"}}, {}, {}};
+  for (const char* column :
+       {"A highest", "at A's event", "B highest", "at B's event", "B - A", "most of it"})
+    table.columns.push_back({column, column, std::string(column) != "most of it"});
+  for (std::size_t s = 0; s < axis.slots.size() && s < kRows; ++s) {
+    std::vector<Cell> cells{axis.slots[s].label()};
+    const auto pairs = paired(highest[0][s].bytes, highest[1][s].bytes);
+    const auto total = sum(pairs);
+    const bool both = highest[0][s].event > 0 && highest[1][s].event > 0;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const auto event = highest[i][s].event;
+      cells.push_back(event > 0 ? Cell{Bytes{total.bytes[i]}} : Cell{});
+      cells.push_back(event > 0 ? Cell{Count{static_cast<std::int64_t>(event)}} : Cell{});
+    }
+    cells.push_back(both ? difference_cell(total) : Cell{});
+    cells.push_back(both ? Cell{most_of(pairs)} : Cell{});
+    table.rows.push_back(std::move(cells));
+  }
+  if (axis.slots.size() > kRows)
+    table.title += fmt::format(" (the first {} of {})", kRows, with_commas(axis.slots.size()));
+  return table;
+}
+
+/// Still and live, and the table behind them.
+std::string over_phases(const ReportInput* inputs[2]) {
+  const auto axis = phase_axis(*inputs[0]->timeline, *inputs[1]->timeline);
+  std::vector<Curve> curves;
+  std::vector<Highest> highest[2];
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& timeline = *inputs[i]->timeline;
+    const auto totals = live_totals(timeline);
+    curves.push_back(curve_of(axis, i, totals));
+    curves.back().label = fmt::format("{}: {}", "AB"[i], inputs[i] -> title);
+    curves.back().colour = i;
+    highest[i] = highest_of(axis, i, timeline, totals);
+  }
+  std::vector<AxisPart> parts;
+  Json slots = Json::array();
+  for (const auto& slot : axis.slots) {
+    parts.push_back({slot.begin, slot.end, slot.step, slot.phase});
+    slots.push_back({slot.step, slot.phase, slot.begin, slot.end});
+  }
+  return fmt::format(
+             "<p>Each phase has the same place for both runs and is stretched to it, whatever the "
+             "number of its events. Where a run takes turns within a step, its forwards follow "
+             "each other, and so do its backwards.</p>\n"
+             "<div class=\"picture\" data-picture=\"two\">\n{}"
+             "<script type=\"application/json\" class=\"slots\">{}</script>\n</div>\n",
+             curve_chart(curves, parts, "both runs, phase by phase"), script_data(slots)) +
+         render_html(phases_table(axis, highest));
+}
+
+std::string explained(const Categories& pairs, const std::vector<Reason>& why) {
+  const auto total = sum(pairs);
   std::string text =
       total.difference() == 0
           ? fmt::format("Both peak at {}", exact_bytes(total.bytes[0]))
           : fmt::format("A peaks at {}, B at {}: {}", exact_bytes(total.bytes[0]),
                         exact_bytes(total.bytes[1]), difference_text(total.difference()));
-  std::map<std::string, std::int64_t> by_category;
-  for (const auto& [what, pair] : pairs) by_category[std::get<1>(what)] += pair.difference();
-  std::vector<std::pair<std::string, std::int64_t>> parts(by_category.begin(), by_category.end());
-  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
-    return std::llabs(a.second) > std::llabs(b.second);
-  });
   std::string list;
-  for (const auto& [category, difference] : parts)
-    if (difference != 0)
-      list +=
-          fmt::format("{}{} {}", list.empty() ? "" : ", ", category, difference_text(difference));
-  return text + (list.empty() ? "." : ", made of " + list + ".");
+  for (const auto c : differing(pairs)) {
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", kCategoryNames[c],
+                        difference_text(pairs[c].difference()));
+  }
+  text = "<p>" + escaped(text + (list.empty() ? "." : ", made of " + list + ".")) + "</p>\n";
+  std::string items;
+  for (const auto& reason : why)
+    items += fmt::format("<li>{}: {}</li>\n", escaped(reason.cause), escaped(reason.text));
+  return text + (items.empty() ? "" : "<ul class=\"why\">\n" + items + "</ul>\n");
 }
 
 }  // namespace
@@ -181,19 +318,15 @@ std::vector<Section> difference_sections(const ReportInput& a, const ReportInput
   for (const auto* input : inputs)
     if (!input->json.contains("bytes") || (input->verb != "plan" && input->verb != "run"))
       return {};
-  Pair total;
-  auto categories = render_html(categories_table(inputs, total));
   const bool events = a.timeline && b.timeline;
-  const auto pairs = events ? at_peaks(inputs) : std::map<What, Pair>{};
+  const auto pairs = paired(at_peak(a), at_peak(b));
+  const auto why = reasons(a, b);
   Section section{"difference", "Two runs", {}};
-  section.html = fmt::format("<p>A is {}; B is {}. {}</p>\n", escaped(a.title), escaped(b.title),
-                             escaped(explained(total, pairs)));
-  if (events)
-    section.html += fmt::format(
-        "<div class=\"picture\" data-picture=\"two\">\n{}</div>\n",
-        curve_chart(curves_of(inputs), "share of the run's events, %", "both runs over time"));
-  section.html += categories;
-  if (events) section.html += render_html(buffers_table(pairs));
+  section.html = fmt::format("<p>A is {}; B is {}.</p>\n", escaped(a.title), escaped(b.title)) +
+                 explained(pairs, why);
+  if (events) section.html += over_phases(inputs);
+  section.html += render_html(categories_table(pairs, why));
+  if (events) section.html += render_html(buffers_table(buffers_at_peaks(inputs)));
   section.html += render_html(settings_table(inputs));
   return {section};
 }
