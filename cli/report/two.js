@@ -66,8 +66,11 @@ class TwoPicture {
     };
     const several = new Set(this.slots.map(([step]) => step)).size > 2;
     const text = ([step, phase]) => step > 0 && several ? `${withCommas(step)} ${phase}` : phase;
-    if (seen.length * 90 <= pixels || seen.length === 1) {
-      seen.forEach((slot) => add([slot], text(slot)));
+    const width = ([,, begin, end]) =>
+      (Math.min(end, high) - Math.max(begin, low)) / (high - low) * pixels;
+    const fitting = seen.filter((slot) => width(slot) > 7 * text(slot).length);
+    if (2 * fitting.length >= seen.length) {
+      seen.forEach((slot) => add([slot], fitting.includes(slot) ? text(slot) : ""));
       return ticks;
     }
     const steps = new Map();
@@ -181,16 +184,21 @@ class TwoPicture {
     const rows = [["event", ...facts.map((f) => f.event), ""],
                   ["at", ...facts.map((f) => f.at), ""], ["what", ...facts.map((f) => f.what), ""]];
     const sign = (a, b) => a === b ? "" : b > a ? "+" : "-";
-    const difference = (a, b) => both ? sign(a, b) + exactBytes(Math.abs(b - a)) : "";
-    const amount = (bytes) => bytes === null ? "" : exactBytes(bytes);
+    const exact = (before, bytes) => {
+      const [short, rest] = exactBytes(bytes).split(" (");
+      return make("span", {}, before + short,
+                  ...(rest ? [make("span", {class: "exact"}, ` (${rest}`)] : []));
+    };
+    const difference = (a, b) => both ? exact(sign(a, b), Math.abs(b - a)) : "";
+    const amount = (bytes) => bytes === null ? "" : exact("", bytes);
     const add = (name, a, b) => rows.push([name, amount(a), amount(b), difference(a, b)]);
     kCategories.forEach((name, c) => {
       const [a, b] = facts.map((f) => f.bytes?.[c] ?? null);
       if (a || b) add(name, a, b);
     });
     add("live", ...facts.map((f) => f.total));
-    this.panel.dataset.events = facts.map((f) => f.number).join(" ");
-    this.panel.dataset.totals = facts.map((f) => f.total).join(" ");
+    this.panel.dataset.events = facts.map((f) => f.number ?? "none").join(" ");
+    this.panel.dataset.totals = facts.map((f) => f.total ?? "none").join(" ");
     const table = make("table", {}, make("thead", {}, make("tr", {},
       ...[step > 0 ? `step ${withCommas(step)}, ${phase}` : phase, "A", "B", "B - A"].map((text, i) =>
         make("th", {scope: "col", class: i > 0 ? "number" : ""}, text)))), tableBody(rows));
