@@ -181,8 +181,7 @@ class TwoPicture {
     const [step, phase] = this.slots[this.runs[0].slotAt(x)];
     const facts = this.runs.map((run, i) => this.facts(run, entries[i]));
     const both = entries.every((entry) => entry !== null);
-    const rows = [["event", ...facts.map((f) => f.event), ""],
-                  ["at", ...facts.map((f) => f.at), ""], ["what", ...facts.map((f) => f.what), ""]];
+    const rows = [];
     const sign = (a, b) => a === b ? "" : b > a ? "+" : "-";
     const exact = (before, bytes) => {
       const [short, rest] = exactBytes(bytes).split(" (");
@@ -202,21 +201,20 @@ class TwoPicture {
     const table = make("table", {}, make("thead", {}, make("tr", {},
       ...[step > 0 ? `step ${withCommas(step)}, ${phase}` : phase, "A", "B", "B - A"].map((text, i) =>
         make("th", {scope: "col", class: i > 0 ? "number" : ""}, text)))), tableBody(rows));
-    this.panel.replaceChildren(make("div", {class: "scroll"}, table));
+    const list = make("dl", {}, ...facts.flatMap((f, i) =>
+      [make("dt", {}, "AB"[i]), make("dd", {}, f.text)]));
+    this.panel.replaceChildren(list, make("div", {class: "scroll"}, table));
   }
 
   facts(run, entry) {
     const {ledger} = run;
-    if (entry === null)
-      return {event: "no such step", at: "", what: "", number: null, total: null, bytes: null};
+    if (entry === null) return {text: "no such step", number: null, total: null, bytes: null};
     const e = run.entries[entry];
-    const total = ledger.totals[e], bytes = ledger.at(e);
-    if (run.held[run.slotOf(entry)] || e === 0)
-      return {event: `as after ${withCommas(e)}`, at: "nothing happens in this phase", what: "",
-              number: e, total, bytes};
-    const what = ledger.events.what[e - 1];
-    return {event: `${withCommas(e)} of ${withCommas(ledger.count)}`, at: ledger.where(e),
-            what: what < 2 ? `${kWhat[what]} ${ledger.name(e)}` : `driver: ${kWhat[what]}`,
-            number: e, total, bytes};
+    const what = e > 0 ? ledger.events.what[e - 1] : null;
+    const text = run.held[run.slotOf(entry)] || e === 0
+      ? `nothing happens in this phase; as after event ${withCommas(e)}`
+      : `event ${withCommas(e)} of ${withCommas(ledger.count)}, ${ledger.where(e)}: ` +
+        (what < 2 ? `${kWhat[what]} ${ledger.name(e)}` : `driver: ${kWhat[what]}`);
+    return {text, number: e, total: ledger.totals[e], bytes: ledger.at(e)};
   }
 }
