@@ -39,6 +39,11 @@ void measure_point(const Model& model, const Settings& settings, const SweepOpti
                    SweepPoint& point) {
   try {
     if (model.samples.size() == 1) point.input = model.tape.tensor(model.samples.front()).shape;
+    if (options.peaks_alone) {
+      const auto program = plan(model.tape, settings.profile, settings.plan);
+      point.peak = planned_peak(program, model.tape, settings.steps);
+      return;
+    }
     const auto experiment = prepare(model, settings);
     point.peak = planned_peak(experiment.program, model.tape, settings.steps);
     point.saved = saved_bytes(experiment.program, model.tape);

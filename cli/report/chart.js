@@ -9,6 +9,7 @@ class Chart {
   constructor(box, whole, rows, options, moved = () => {}) {
     this.whole = whole;
     this.window = [...whole];
+    this.least = 2;  // the narrowest window
     this.rows = rows;
     this.moved = moved;
     this.box = box;
@@ -71,7 +72,7 @@ class Chart {
   }
 
   show(from, to) {
-    const width = Math.min(Math.max(to - from, 2), this.whole[1] - this.whole[0]);
+    const width = Math.min(Math.max(to - from, this.least), this.whole[1] - this.whole[0]);
     const begin = Math.min(Math.max(from, this.whole[0]), this.whole[1] - width);
     this.window = [begin, begin + width];
     this.used = this.columns();

@@ -60,11 +60,13 @@ boxes("addresses", (box, index, place) => whenSeen(place, () => {
     picture.chart.show(...timeline.chart.window);
   follow(timeline.pin, timeline.pin !== null);
 }));
-boxes("two", (box) => {
+boxes("two", (box, index, place) => {
   const runs = documents.map((_, i) => i).filter((i) => ledgers[i]?.count > 0).slice(0, 2);
   if (runs.length === 2)
-    pictures.two.push(new TwoPicture(box, runs.map((i) => ledgers[i]), runs.map((i) =>
-      `${documents[i].name}, batch ${documents[i].batch}, ${documents[i].mode}`)));
+    pictures.two.push(new TwoPicture(
+      box, runs.map((i) => ledgers[i]), runs.map((i, at) =>
+        `${"AB"[at]}: ${documents[i].name}, batch ${documents[i].batch}, ${documents[i].mode}`),
+      JSON.parse(place.querySelector(".slots").textContent)));
 });
 boxes("sweep", (box, index) => pictures.sweep.push(new SweepPicture(box, documents[index])));
 boxes("what-if", (box) => {

@@ -41,20 +41,69 @@ double step_of(double most, bool bytes) {
   return step;
 }
 
-std::string axes(const Frame& frame, const std::string& x_title) {
-  std::string svg = "<g class=\"axis\">\n";
+std::string lines_across(const Frame& frame) {
+  std::string svg;
   const double down = step_of(frame.y1, true);
   for (double value = 0; value <= frame.y1; value += down)
     svg += fmt::format(
         "<path d=\"M{} {:.1f}H{}\"/><text x=\"{}\" y=\"{:.1f}\" class=\"end\">{}</text>\n", kLeft,
         frame.y(value), kWidth - kRight, kLeft - 6, frame.y(value) + 4,
         human_bytes(static_cast<std::size_t>(value)));
+  return svg;
+}
+
+std::string label_below(double x, const std::string& text) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{}\" class=\"middle\">{}</text>\n", x,
+                     kHeight - kBottom + 15, escaped(text));
+}
+
+std::string axes(const Frame& frame, const std::string& x_title) {
+  std::string svg = "<g class=\"axis\">\n" + lines_across(frame);
   const double across = step_of(frame.x1 - frame.x0, false);
   for (double value = std::ceil(frame.x0 / across) * across; value <= frame.x1; value += across)
-    svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" class=\"middle\">{}</text>\n", frame.x(value),
-                       kHeight - kBottom + 15, with_commas(static_cast<std::int64_t>(value)));
+    svg += label_below(frame.x(value), with_commas(static_cast<std::int64_t>(value)));
   return svg + fmt::format("<text x=\"{}\" y=\"{}\" class=\"end\">{}</text></g>\n", kWidth - kRight,
                            kHeight - 3, escaped(x_title));
+}
+
+/// Parts with their names; of many, steps, and not all of them.
+std::string axes(const Frame& frame, const std::vector<AxisPart>& parts) {
+  constexpr std::size_t kMostParts = 14, kMostSteps = 20;
+  std::string svg = "<g class=\"axis\">\n" + lines_across(frame);
+  const auto line = [&](double x) {
+    svg += fmt::format("<path d=\"M{:.1f} {}V{}\"/>\n", frame.x(x), kTop, kHeight - kBottom + 4);
+  };
+  const bool named = parts.size() <= kMostParts;
+  const auto steps =
+      parts.empty()
+          ? 0
+          : static_cast<std::size_t>(std::max_element(parts.begin(), parts.end(),
+                                                      [](const AxisPart& a, const AxisPart& b) {
+                                                        return a.step < b.step;
+                                                      })
+                                         ->step);
+  const auto every = static_cast<std::int64_t>(steps / kMostSteps + 1);
+  for (std::size_t i = 0; i < parts.size();) {
+    std::size_t end = i + 1;
+    while (!named && end < parts.size() && parts[end].step == parts[i].step) ++end;
+    const auto& part = parts[i];
+    const bool shown = named || part.step == 0 || part.step % every == 0;
+    if (shown) {
+      line(part.begin);
+      const double middle = frame.x((part.begin + parts[end - 1].end) / 2);
+      svg += label_below(middle, named            ? part.label
+                                 : part.step == 0 ? std::string()
+                                                  : with_commas(part.step));
+      if (named && part.step > 0 && (i == 0 || parts[i - 1].step != part.step))
+        svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\">step {}</text>\n", frame.x(part.begin) + 3,
+                           kHeight - 3, with_commas(part.step));
+    }
+    i = end;
+  }
+  if (!named)
+    svg += fmt::format("<text x=\"{}\" y=\"{}\" class=\"end\">step</text>\n", kWidth - kRight,
+                       kHeight - 3);
+  return svg + "</g>\n";
 }
 
 std::size_t total(const CategoryBytes& bytes) {
@@ -130,23 +179,20 @@ std::string bar_chart(const std::vector<Bar>& bars, const std::string& descripti
   return html + "</div>\n";
 }
 
-std::string curve_chart(const std::vector<Curve>& curves, const std::string& x_title,
-                        const std::string& description) {
-  Frame frame{0, 1, 1};
-  bool first = true;
-  for (const auto& curve : curves)
-    for (const auto& [x, y] : curve.points) {
-      frame.x0 = first ? x : std::min(frame.x0, x);
-      frame.x1 = first ? x : std::max(frame.x1, x);
-      frame.y1 = std::max(frame.y1, y * 1.05);
-      first = false;
-    }
-  auto svg = opened(description) + axes(frame, x_title);
+namespace {
+
+/// Curves in their frame, on axes that are drawn already, and what they are called.
+std::string drawn(const std::vector<Curve>& curves, const Frame& frame) {
+  std::string svg;
   for (const auto& curve : curves) {
     if (curve.points.empty()) continue;
     std::string path;
-    for (const auto& [x, y] : curve.points)
-      path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", frame.x(x), frame.y(y));
+    bool pen = false;
+    for (const auto& [x, y] : curve.points) {
+      if (!std::isnan(y))
+        path += fmt::format("{}{:.1f} {:.1f}", pen ? "L" : "M", frame.x(x), frame.y(y));
+      pen = !std::isnan(y);
+    }
     svg += fmt::format("<path class=\"curve s{}{}\" d=\"{}\"><title>{}</title></path>\n",
                        curve.colour, curve.dashed ? " dashed" : "", path, escaped(curve.label));
   }
@@ -158,7 +204,34 @@ std::string curve_chart(const std::vector<Curve>& curves, const std::string& x_t
         escaped(curve.label));
     y += 15;
   }
-  return svg + "</svg>\n";
+  return svg;
+}
+
+Frame frame_of(const std::vector<Curve>& curves) {
+  Frame frame{0, 1, 1};
+  bool first = true;
+  for (const auto& curve : curves)
+    for (const auto& [x, y] : curve.points) {
+      frame.x0 = first ? x : std::min(frame.x0, x);
+      frame.x1 = first ? x : std::max(frame.x1, x);
+      if (!std::isnan(y)) frame.y1 = std::max(frame.y1, y * 1.05);
+      first = false;
+    }
+  return frame;
+}
+
+}  // namespace
+
+std::string curve_chart(const std::vector<Curve>& curves, const std::string& x_title,
+                        const std::string& description) {
+  const auto frame = frame_of(curves);
+  return opened(description) + axes(frame, x_title) + drawn(curves, frame) + "</svg>\n";
+}
+
+std::string curve_chart(const std::vector<Curve>& curves, const std::vector<AxisPart>& parts,
+                        const std::string& description) {
+  const auto frame = frame_of(curves);
+  return opened(description) + axes(frame, parts) + drawn(curves, frame) + "</svg>\n";
 }
 
 std::string life_chart(const std::vector<Life>& lives, double end, double top,

@@ -33,11 +33,21 @@ std::string bar_chart(const std::vector<Bar>& bars, const std::string& descripti
 
 struct Curve {
   std::string label;
-  std::size_t colour = 0;  // 0 to 9
-  bool dashed = false;     // a dashed curve is a formula's
-  std::vector<std::pair<double, double>> points;
+  std::size_t colour = 0;                         // 0 to 9
+  bool dashed = false;                            // a dashed curve is a formula's
+  std::vector<std::pair<double, double>> points;  // broken where y is not a number
 };
 std::string curve_chart(const std::vector<Curve>& curves, const std::string& x_title,
+                        const std::string& description);
+
+/// A part of an x axis that says what happens there instead of where it is.
+struct AxisPart {
+  double begin = 0, end = 0;
+  std::int64_t step = 0;  // 0: outside of steps
+  std::string label;
+};
+/// The parts follow each other; where there are too many to be named, steps are.
+std::string curve_chart(const std::vector<Curve>& curves, const std::vector<AxisPart>& parts,
                         const std::string& description);
 
 /// Rectangles of time x address.

@@ -43,7 +43,8 @@ class SweepPicture {
     this.chart.buttons();
     const key = make("ul", {class: "legend"}, ...modes.map((mode, i) =>
       make("li", {}, make("span", {class: `swatch t${i}`}), this.legend(mode, json))));
-    this.text = make("p", {class: "panel", "aria-live": "polite"}, "Point at a batch.");
+    this.text = make("p", {class: "panel", "aria-live": "polite"},
+                     over === "batch" ? "Point at a batch." : "Point at a size.");
     box.append(key, this.text);
   }
 

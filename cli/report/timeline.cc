@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 namespace arenagrad::cli {
 
@@ -43,6 +44,28 @@ std::vector<TimelineEvent> live_after(const Timeline& timeline, std::size_t even
   std::vector<TimelineEvent> live;
   for (const auto i : order) live.push_back(timeline.events[i]);
   return live;
+}
+
+std::vector<CategoryBytes> compositions(const Timeline& timeline,
+                                        const std::vector<std::size_t>& events) {
+  std::vector<std::size_t> order(events.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return events[a] < events[b]; });
+  std::vector<CategoryBytes> result(events.size());
+  CategoryBytes now{};
+  std::size_t at = 0;
+  for (const auto i : order) {
+    for (; at < events[i]; ++at) {
+      const auto& event = timeline.events[at];
+      if (event.what != What::allocate && event.what != What::free) continue;
+      const auto& kind = timeline.kinds[event.kind];
+      auto& bytes = now[static_cast<std::size_t>(kind.category)];
+      event.what == What::allocate ? bytes += kind.bytes : bytes -= kind.bytes;
+    }
+    result[i] = now;
+  }
+  return result;
 }
 
 CategoryBytes by_category(const Timeline& timeline, const std::vector<TimelineEvent>& live) {

@@ -63,7 +63,10 @@ std::vector<std::size_t> live_totals(const Timeline& timeline);
 std::size_t peak_event(const std::vector<std::size_t>& totals);
 /// The allocations of what is live after event `event`, in the order they were made.
 std::vector<TimelineEvent> live_after(const Timeline& timeline, std::size_t event);
-/// Their bytes.
+/// Live bytes by category after each of these events, in any order; 0 is before the first.
+std::vector<CategoryBytes> compositions(const Timeline& timeline,
+                                        const std::vector<std::size_t>& events);
+/// The bytes of allocations.
 CategoryBytes by_category(const Timeline& timeline, const std::vector<TimelineEvent>& live);
 
 }  // namespace arenagrad::cli

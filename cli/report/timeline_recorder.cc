@@ -78,25 +78,23 @@ class Recorder final : public TraceSink {
     step_ = event.step;
   }
 
-  /// The micro-batch is read off the name: `describe` knows when there are several.
+  /// A buffer is born once in each round of a repeat, and each round is another micro-batch.
   void allocate(const TraceEvent& event) {
-    constexpr std::string_view kMicro = " (micro-batch ";
-    const auto& buffer = program_.buffers[event.id];
+    const BufferId id{static_cast<std::uint32_t>(event.id)};
+    const auto& buffer = program_.buffer(id);
     TimelineEvent out{.what = What::allocate,
                       .buffer = static_cast<std::uint32_t>(event.id),
                       .offset = event.offset,
                       .granted = event.granted};
-    const auto at = event.name.rfind(kMicro);
-    const bool micro = at != std::string_view::npos && event.name.ends_with(')');
-    if (micro) out.micro = std::stoll(std::string(event.name.substr(at + kMicro.size())));
+    const auto alike = describe_alike(program_, tape_, id);
+    const bool micro = event.name != alike;  // named after it where there are several
+    auto& births = births_[event.id];
+    births = {step_, births.step == step_ ? births.count + 1 : 1};
+    if (micro) out.micro = buffer.micro + births.count - 1;
     const auto shape = buffer.category == Category::workspace
                            ? std::string("scratch")
                            : buffer.shape.text() + " " + std::string(name(buffer.dtype));
-    BufferKind kind{std::string(event.name.substr(0, micro ? at : event.name.size())),
-                    buffer.category,
-                    shape,
-                    buffer.bytes,
-                    layer(owner_of(buffer, tape_)),
+    BufferKind kind{alike, buffer.category, shape, buffer.bytes, layer(owner_of(buffer, tape_)),
                     micro};
     out.kind = kind_of(std::move(kind));
     born_[event.id] = out;
@@ -129,6 +127,10 @@ class Recorder final : public TraceSink {
   std::map<std::pair<std::string, std::int64_t>, std::uint32_t> scopes_;
   std::map<std::tuple<std::string, std::string, std::size_t, Category>, std::uint32_t> kinds_;
   std::map<std::uint64_t, TimelineEvent> born_;
+  struct Births {
+    std::int64_t step = 0, count = 0;  // in that step
+  };
+  std::map<std::uint64_t, Births> births_;
   std::uint32_t scope_ = 0;
   std::int64_t step_ = 0;
 };

@@ -60,8 +60,21 @@ class WhatIf {
     form.prepend(make("label", {}, "batch", this.batch));
     this.answer = make("output", {class: "panel"});
     box.append(form, this.answer);
-    form.addEventListener("input", () => this.show());
+    form.addEventListener("input", (event) => {
+      this.follow(event.target.name);
+      this.show();
+    });
     this.show();
+  }
+
+  /** Sets the other fields to what was swept with the one just set, where they were not. */
+  follow(name) {
+    const names = Object.keys(this.settings);
+    const agreeing = (one) => names.filter((key) => one[key] === this.fields[key].value).length;
+    const possible = this.cases.filter((one) => one[name] === this.fields[name]?.value);
+    if (possible.length === 0) return;
+    const best = possible.reduce((a, b) => agreeing(b) > agreeing(a) ? b : a);
+    for (const key of names) this.fields[key].value = best[key];
   }
 
   /** One for each combination of settings that was swept. */

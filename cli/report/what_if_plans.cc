@@ -3,35 +3,52 @@
 #include <fmt/format.h>
 
 #include "cli/parse.h"
+#include "cli/sweep_tables.h"
+#include "cli/to_json.h"
 #include "cli/verbs.h"
+#include "experiments/sweep.h"
+#include "zoo/catalogue.h"
 
 namespace arenagrad::cli {
 namespace {
 
-/// What of a sweep a panel reads.
-Json trimmed(const Json& whole) {
-  Json json = Json::object();
-  for (const char* key : {"schema", "name", "device", "dtype", "policy", "optimizer_settings",
-                          "recompute", "run", "decomposition"})
-    if (whole.contains(key)) json[key] = whole[key];
+/// What of a point a panel reads.
+Json to_panel(const SweepPoint& point) {
+  const auto whole = to_json(point);
+  Json json;
+  for (const char* key : {"batch", "mode", "input", "peak_at"}) json[key] = whole[key];
+  for (const char* key : {"by_category_at_peak", "peak_requested"})
+    json["bytes"][key] = whole["bytes"][key];
+  return json;
+}
+
+/// The peaks of a model in every gradient mode that it can be trained in; why not in the others.
+Json peaks(const ModelSource& source, SweepOptions options) {
+  const auto model = source(std::nullopt);
+  Json json = {{"schema", "arenagrad.sweep/1"},
+               {"name", model.name},
+               {"device", options.settings.profile.name}};
+  put(json, options.settings);
+  for (const auto* key : {"mode", "batch", "micro_batch"}) json.erase(key);
+  for (const auto* key : {"points", "decomposition", "refused"}) json[key] = Json::object();
   json["points"] = Json::array();
-  for (const auto& point : whole.at("points")) {
-    if (point.at("bytes").is_null()) continue;
-    Json kept = {{"batch", point["batch"]},
-                 {"mode", point["mode"]},
-                 {"input", point["input"]},
-                 {"peak_at", point["peak_at"]}};
-    for (const char* key : {"by_category_at_peak", "peak_requested"})
-      kept["bytes"][key] = point["bytes"][key];
-    json["points"].push_back(std::move(kept));
+  for (const auto mode : kGradientModes) {
+    options.modes = {mode};
+    try {
+      const auto result = sweep(source, options);
+      for (const auto& point : result.points)
+        if (point.error.empty()) json["points"].push_back(to_panel(point));
+      json["decomposition"][std::string(name(mode))] = to_json(result.decompositions.front());
+    } catch (const ModeRefused& refused) {
+      json["refused"][std::string(name(mode))] = refused.what();
+    }
   }
   return json;
 }
 
 /// The images to plan for: those of --inputs, or the spec's alone.
-std::vector<std::optional<Shape>> images(const Flags& flags) {
+std::vector<std::optional<Shape>> images(const Flags& flags, const Model& model) {
   if (flags.batches.inputs.empty()) return {std::nullopt};
-  const auto model = load(flags);
   const auto& shape = model.tape.tensor(model.samples.front()).shape;
   if (model.samples.size() != 1 || shape.rank() != 3)
     throw UsageError("--inputs: expected a model with one input, CxHxW, got " + model.name);
@@ -49,29 +66,38 @@ std::vector<ReportInput> what_if_plans(const Flags& flags, const Console& consol
     Kind kind;
     std::optional<double> momentum;
   };
+  constexpr SavedPolicy kPolicies[] = {SavedPolicy::lean, SavedPolicy::pytorch};
   const Update updates[] = {{Kind::none, {}}, {Kind::sgd, {}}, {Kind::sgd, 0.9}, {Kind::adam, {}}};
+  const auto file = resolve_spec(flags.spec);
+  const auto text = read_text(file);  // once: it may come through a pipe
+  const auto model = [&](const std::optional<Shape>& image) {
+    return parse_model(text, file == "-" ? "<stdin>" : file, {.input = image});
+  };
+  const auto sizes = images(flags, model(std::nullopt));
   Progress progress(flags.output, console);
   std::vector<ReportInput> plans;
-  for (const auto& image : images(flags))
-    for (const auto policy : {SavedPolicy::lean, SavedPolicy::pytorch})
+  for (const auto& image : sizes)
+    for (const auto policy : kPolicies)
       for (const auto& update : updates) {
-        progress.show(fmt::format("what if: sweep {}", plans.size() + 1));
+        progress.show(fmt::format("what if: {} of {}", plans.size() + 1,
+                                  sizes.size() * std::size(kPolicies) * std::size(updates)));
         Flags one = flags;
-        one.batches.inputs.clear();
-        one.input = image;
         one.policy = policy;
         one.optimizer = update.kind;
         one.momentum = update.momentum;
-        one.modes = parse_modes("--modes", "all");
         one.steps = 2;  // optimizer state is born in the first
-        one.output = {};
-        one.output.json = "-";
-        one.output.quiet = true;
-        StringSink out;
-        Console own{out, console.err};
-        own.interrupted = console.interrupted;
-        sweep(one, own);
-        plans.push_back({flags.spec, "sweep", "", trimmed(Json::parse(out.text())), {}});
+        SweepOptions options;
+        options.settings = one.settings(kDefaultBatch);
+        options.batches = flags.batches.batches.empty() ? parse_range("--batches", "1:32")
+                                                        : flags.batches.batches;
+        options.peaks_alone = true;
+        options.interrupted = console.interrupted;
+        plans.push_back(
+            {flags.spec,
+             "sweep",
+             "",
+             peaks([&](std::optional<std::int64_t>) { return model(image); }, std::move(options)),
+             {}});
       }
   return plans;
 }

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <map>
+
 #include "allocator/units.h"
 #include "cli/report/html.h"
 #include "cli/report/section.h"
@@ -46,11 +48,20 @@ std::vector<Section> what_if_sections(const std::vector<const ReportInput*>& swe
        {"per micro-batch", "per_forward", true}},
       {},
       {}};
-  for (const auto* sweep : sweeps) add_rows(table, sweep->json);
+  std::map<std::string, std::string> refused;
+  for (const auto* sweep : sweeps) {
+    add_rows(table, sweep->json);
+    if (sweep->json.contains("refused"))
+      for (const auto& [mode, why] : sweep->json["refused"].items())
+        refused[mode] = why.get<std::string>();
+  }
+  std::string without;
+  for (const auto& [mode, why] : refused)
+    without += fmt::format("<p>Without {}: {}.</p>\n", escaped(mode), escaped(why));
   return {{"what-if", "What if?",
            "<p>What would another setting take? Formulas from sweeps, evaluated in whole "
            "numbers.</p>\n<div class=\"picture\" data-picture=\"what-if\"></div>\n" +
-               folded("the formulas as a table", render_html(table))}};
+               without + folded("the formulas as a table", render_html(table))}};
 }
 
 }  // namespace arenagrad::cli

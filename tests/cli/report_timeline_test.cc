@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <random>
+#include <sstream>
 
 #include "cli/report/address_map.h"
 #include "cli/report/digits.h"
@@ -12,6 +13,7 @@ namespace arenagrad::cli {
 namespace {
 
 using test::arenagrad;
+using test::contains;
 using What = TimelineEvent::What;
 
 TEST(Digits, ReadBack) {
@@ -95,6 +97,15 @@ TEST(Timeline, TotalsPeakAndWhatIsLive) {
   EXPECT_EQ(timeline.name_of(live[1]), "fc output (micro-batch 0)");
   const auto bytes = by_category(timeline, live);
   EXPECT_EQ(bytes[static_cast<std::size_t>(Category::activation)], 40u);
+}
+
+TEST(Timeline, CompositionsAreWhatIsLive) {
+  const auto timeline = example();
+  const std::vector<std::size_t> events = {7, 0, 3, 3, timeline.events.size()};
+  const auto all = compositions(timeline, events);
+  ASSERT_EQ(all.size(), events.size());
+  for (std::size_t i = 0; i < events.size(); ++i)
+    EXPECT_EQ(all[i], by_category(timeline, live_after(timeline, events[i]))) << events[i];
 }
 
 TEST(Timeline, RefusesWhatIsNone) {
@@ -181,6 +192,32 @@ TEST(Timeline, OfARunAgreesWithItsBooks) {
     EXPECT_EQ(timeline.scopes[timeline.events[peak - 1].scope].phase,
               json.at("peak_at").at("phase").get<std::string>());
     EXPECT_EQ(totals.back(), 0u);
+  }
+}
+
+/// Micro-batches are counted; the trace names them one by one.
+TEST(Timeline, BuffersHaveTheNamesOfTheTrace) {
+  test::TemporaryFolder folder;
+  for (const std::string mode : {"per-step", "accumulated-graph", "two-pass"}) {
+    const auto path = folder.path(mode);
+    const auto timeline = read_timeline(planned({"--batch", "7", "--micro-batch", "2", "--mode",
+                                                 mode, "--steps", "3", "--trace", path + ".jsonl"})
+                                            .at("timeline"));
+    std::istringstream trace(test::read_file(path + ".jsonl"));
+    std::size_t event = 0, named = 0;
+    for (std::string line; std::getline(trace, line);) {
+      const auto json = Json::parse(line);
+      const auto op = json.value("op", "");
+      if (op.empty() || op == "scope") continue;
+      ASSERT_LT(event, timeline.events.size());
+      if (op == "allocate") {
+        EXPECT_EQ(timeline.name_of(timeline.events[event]), json["name"].get<std::string>());
+        named += contains(json["name"].get<std::string>(), "(micro-batch 3)");
+      }
+      ++event;
+    }
+    EXPECT_EQ(event, timeline.events.size());
+    EXPECT_GT(named, 0u);  // the last one, which is smaller
   }
 }
 

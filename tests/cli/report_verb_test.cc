@@ -83,6 +83,50 @@ TEST_F(Report, PlansWhatIf) {
   EXPECT_EQ(arenagrad({"report", plan, "--what-if", "nonsense", "-o", "-"}).code, 2);
 }
 
+/// A mode that the model refuses is left out, with the reason.
+TEST_F(Report, PlansWhatIfOfAModelWithBatchStatistics) {
+  const auto spec = folder_.write("bn.json", R"({
+    "name": "bn", "input": [1, 8, 8], "classes": 2,
+    "layers": [{"name": "conv", "op": "conv2d", "out_channels": 2, "kernel": 3},
+               {"name": "bn", "op": "batch_norm"},
+               {"name": "flatten", "op": "flatten"},
+               {"name": "fc", "op": "linear", "out_features": 2}]})");
+  const auto html =
+      page({made("p.json", {"plan", "lenet5"}), "--what-if", spec, "--batches", "2:3"});
+  EXPECT_TRUE(contains(html, "Without two-pass: two-pass runs every micro-batch twice"));
+  EXPECT_TRUE(contains(html, "per-step"));
+}
+
+/// Points of a panel have the bytes of `plan`.
+TEST_F(Report, PlansWhatIfAsPlanDoes) {
+  const auto plan = made("p.json", {"plan", "lenet5"});
+  const auto html = page({plan, "--what-if", "lenet5", "--batches", "3"});
+  const std::string begin = "class=\"document\">";
+  std::size_t compared = 0;
+  for (auto from = html.find(begin); from != std::string::npos; from = html.find(begin, from)) {
+    from += begin.size();
+    const auto json = nlohmann::json::parse(html.substr(from, html.find("</script>", from) - from));
+    if (json["schema"] != "arenagrad.sweep/1") continue;
+    const auto& update = json["optimizer_settings"];
+    for (const auto& point : json["points"]) {
+      std::vector<std::string> arguments = {"plan",        "lenet5",
+                                            "--batch",     "3",
+                                            "--steps",     "2",
+                                            "--json",      "-",
+                                            "--mode",      point["mode"].get<std::string>(),
+                                            "--policy",    json["policy"].get<std::string>(),
+                                            "--optimizer", update["kind"].get<std::string>()};
+      if (update.contains("momentum") && update["momentum"] != 0)
+        arguments.insert(arguments.end(), {"--momentum", update["momentum"].dump()});
+      const auto planned = arenagrad(arguments).json();
+      EXPECT_EQ(point["bytes"]["peak_requested"], planned["bytes"]["peak_requested"]);
+      EXPECT_EQ(point["bytes"]["by_category_at_peak"], planned["bytes"]["by_category_at_peak"]);
+      ++compared;
+    }
+  }
+  EXPECT_EQ(compared, 32u);  // modes x policies x optimizers
+}
+
 TEST_F(Report, ShowsARunThatDidNotFit) {
   const auto path = folder_.path("p.json");
   const auto out = arenagrad({"plan", "lenet5", "--capacity", "2MiB", "--events", "--json", path});

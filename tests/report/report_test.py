@@ -218,34 +218,136 @@ class Tests:
             equal((x[0], x[-1]), (a, b + 1), f"ends of [{a}, {b}]")
             check(x == sorted(set(x)), f"the order of what is drawn in [{a}, {b}]")
 
+    def two_runs_by_phase(self):
+        """Full-batch and per-step on one axis: both are in the same phase everywhere, what is drawn
+        is theirs, and the panel has the bytes of their ledgers."""
+        states = [self.timeline("whole", "lenet5", "--batch", "12", "--steps", "2", "--optimizer",
+                                "sgd"),
+                  self.timeline("turns", "lenet5", "--batch", "12", "--micro-batch", "1", "--mode",
+                                "per-step", "--steps", "3")]
+        with self.open(self.report("two.html", "whole.json", "turns.json")) as tab:
+            slots = tab.evaluate("arenagradReport.pictures.two[0].slots")
+            equal([s[:2] for s in slots][:4], [[0, "setup"], [1, "forward"], [1, "backward"],
+                                               [1, "update"]], "the first slots")
+            for run in range(2):
+                self.entries(tab, run, slots, states[run])
+            self.drawn_along_phases(tab, slots[-1][3])
+            for _ in range(25):
+                self.point(tab, states, self.random.uniform(0, slots[-1][3]))
+            self.keys_of_two(tab, states)
+            equal(tab.complaints(), [], "complaints")
+
+    def entries(self, tab, run, slots, states):
+        """Each event is in the slot of its step and phase, once."""
+        got = tab.evaluate(f"(() => {{ const r = arenagradReport.pictures.two[0].runs[{run}];"
+                           " const s = r.ledger.timeline.scopes, v = r.ledger.events;"
+                           " return r.slots.map((slot, i) => r.held[i] ? [] :"
+                           " [...r.entries.slice(r.start[i], r.start[i + 1])].map(e =>"
+                           " [e, v.step[e - 1], s[v.scope[e - 1]].phase])); })()")
+        for slot, events in zip(slots, got):
+            for _, step, phase in events:
+                equal([step, phase], slot[:2], "the place of an event")
+            check(events == sorted(events), "events of a slot are not in their order")
+        equal(sorted(e for events in got for e, _, _ in events), list(range(1, len(states) + 1)),
+              f"events of run {run}")
+
+    def drawn_along_phases(self, tab, end):
+        """In any window the highest and lowest that are drawn are the true ones."""
+        windows = []
+        for _ in range(1000):
+            width = end * 2 ** -self.random.uniform(0, 9)
+            begin = self.random.uniform(0, end - width)
+            windows.append((begin, begin + width))
+        wrong = tab.evaluate(
+            f"{json.dumps(windows)}.filter(([a, b]) => arenagradReport.pictures.two[0].runs"
+            ".some(run => { const drawn = run.drawn(a, b, 100).filter(p => !isNaN(p[1]));"
+            " const all = [];"
+            " for (let i = run.entryAt(a); i <= run.entryAt(b) && i < run.entries.length; ++i)"
+            " all.push(run.total(i));"
+            " if (run.absent(b)) all.pop();"
+            " const x = drawn.map(p => p[0]), y = drawn.map(p => p[1]);"
+            " return x.some((v, i) => i > 0 && v < x[i - 1]) || drawn.length > 202 + 8 ||"
+            " Math.max(...all) !== Math.max(...y) || Math.min(...all) !== Math.min(...y); }))")
+        equal(wrong, [], "windows with something else drawn")
+
+    def point(self, tab, states, x):
+        at = tab.evaluate(
+            "(x => { const t = arenagradReport.pictures.two[0];"
+            " t.chart.show(x - 0.05, x + 0.05); t.chart.canvas.scrollIntoView({block: 'center'});"
+            " const b = t.chart.canvas.getBoundingClientRect();"
+            f" return [b.left + t.chart.graph.toDomXCoord(x), b.top + b.height / 2]; }})({x})")
+        tab.mouse("mouseMoved", *at)
+        tab.frame()
+        self.holds_two(tab, states, f"at {x}")
+
+    def holds_two(self, tab, states, where):
+        shown = tab.evaluate("(() => { const p = arenagradReport.pictures.two[0].panel;"
+                             " return {...p.dataset, text: p.textContent}; })()")
+        for events, total, run in zip(shown["events"].split(" "), shown["totals"].split(" "),
+                                      states):
+            if events == "none":
+                check("no such step" in shown["text"], where)
+                continue
+            composition = run[int(events) - 1][0]
+            equal(total, str(sum(composition.values())), f"live {where}")
+            for bytes_ in composition.values():
+                check(bytes_ < 1024 or f"({bytes_:,} B)" in shown["text"],
+                      f"{bytes_} is not in {shown['text']} {where}")
+
+    def keys_of_two(self, tab, states):
+        """A and B go to the peaks, arrows to the next event of either run, a click pins."""
+        tab.evaluate("arenagradReport.pictures.two[0].chart.show("
+                     "...arenagradReport.pictures.two[0].chart.whole)")
+        tab.evaluate("arenagradReport.pictures.two[0].box.focus()")
+        tab.mouse("mouseMoved", 1, 1)
+        for run, key in enumerate("ab"):
+            tab.key(key)
+            totals = tab.evaluate("arenagradReport.pictures.two[0].panel.dataset.totals")
+            equal(totals.split(" ")[run],
+                  str(max(sum(composition.values()) for composition, _ in states[run])),
+                  f"the peak of {key}")
+        place = tab.evaluate("arenagradReport.pictures.two[0].pin")
+        for key, sign in (("ArrowRight", 1), ("ArrowRight", 1), ("ArrowLeft", -1)):
+            tab.key(key)
+            moved = tab.evaluate("arenagradReport.pictures.two[0].pin")
+            check((moved - place) * sign > 0, f"{key} went from {place} to {moved}")
+            place = moved
+            self.holds_two(tab, states, f"after {key}")
+        tab.key("Escape")
+        equal(tab.evaluate("arenagradReport.pictures.two[0].pin"), None, "the pin after escape")
+
     def what_if_is_the_cli(self):
-        """200 settings: the panel's bytes are those of `plan`."""
-        sweeps, settings = [], []
-        for policy in ("lean", "pytorch"):
-            for optimizer in (["none"], ["sgd"], ["sgd", "--momentum", "0.9"], ["adam"]):
-                name = f"sweep-{policy}-{'-'.join(optimizer).replace('--', '')}.json"
-                common = ["--policy", policy, "--optimizer", *optimizer, "--steps", "2"]
-                self.call("sweep", "lenet5", "--batches", "1:40", "--modes",
-                          "full-batch,accumulated-graph,per-step", *common, "--json", name,
-                          "--quiet")
-                sweeps.append(name)
-                label = optimizer[0] if len(optimizer) == 1 else "sgd, momentum 0.9"
-                for mode in ("full-batch", "accumulated-graph", "per-step"):
-                    settings.append((policy, label, mode, common))
-        self.call("sweep", "lenet5", "--inputs", "28:60:8", "--batch", "6", "--json", "sizes.json",
-                  "--quiet")
-        with self.open(self.report("what.html", *sweeps, "sizes.json")) as tab:
+        """200 settings, of every mode, policy, optimizer and image size, the panel's bytes are those of `plan`."""
+        self.timeline("a", "lenet5", "--batch", "2")
+        self.call("report", "a.json", "--what-if", "lenet5", "--batches", "1:40", "--inputs",
+                  "28:44:8", "-o", "what.html", "--quiet")
+        optimizers = {"none": ["none"], "sgd": ["sgd"], "adam": ["adam"],
+                      "sgd, momentum 0.9": ["sgd", "--momentum", "0.9"]}
+        with self.open(self.path("what.html")) as tab:
             for _ in range(200):
-                policy, optimizer, mode, common = self.random.choice(settings)
-                batch, size = self.random.randint(1, 40), 28
-                if self.random.random() < 0.1:
-                    policy, optimizer, mode, common = "lean", "none", "full-batch", ["--steps", "2"]
-                    batch, size = 6, self.random.choice((36, 44, 52, 60))
-                plan = json.loads(self.call("plan", "lenet5", "--batch", str(batch), "--mode", mode,
-                                            "--input", f"1x{size}x{size}", *common, "--json", "-"))
+                mode = self.random.choice(("full-batch", "accumulated-graph", "per-step",
+                                           "two-pass"))
+                policy = self.random.choice(("lean", "pytorch"))
+                optimizer = self.random.choice(list(optimizers))
+                batch, size = self.random.randint(1, 40), self.random.choice((28, 36, 44))
+                plan = json.loads(self.call(
+                    "plan", "lenet5", "--batch", str(batch), "--mode", mode, "--input",
+                    f"1x{size}x{size}", "--policy", policy, "--steps", "2", "--optimizer",
+                    *optimizers[optimizer], "--json", "-"))
                 shown = tab.evaluate(self.setting(policy, optimizer, mode, batch, size))
                 equal(shown, str(plan["bytes"]["peak_requested"]),
                       f"{policy}, {optimizer}, {mode}, batch {batch}, size {size}")
+            self.fields_follow(tab)
+
+    def fields_follow(self, tab):
+        """Another mode brings its micro-batch with it."""
+        for mode, micro in (("per-step", "1"), ("full-batch", "the batch")):
+            got = tab.evaluate("(() => { const w = arenagradReport.pictures.whatIf[0];"
+                               f" w.fields.mode.value = '{mode}';"
+                               " w.fields.mode.dispatchEvent(new Event('input',"
+                               " {bubbles: true})); return [w.fields['micro-batch'].value,"
+                               " w.answer.dataset.total > 0]; })()")
+            equal(got, [micro, True], f"fields after {mode}")
 
     @staticmethod
     def setting(policy, optimizer, mode, batch, size):
@@ -280,7 +382,7 @@ ZOOM = ("(() => { const c = arenagradReport.pictures.timeline[0].chart;"
         " const t = performance.now(); c.zoom(0.5); return Math.round(performance.now() - t); })()")
 
 CASES = ["opens_quietly", "stays_without_script", "events_are_the_ledgers", "taps_pin",
-         "highest_is_drawn", "what_if_is_the_cli", "holds_many_events"]
+         "highest_is_drawn", "two_runs_by_phase", "what_if_is_the_cli", "holds_many_events"]
 
 
 def main():
