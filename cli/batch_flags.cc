@@ -46,6 +46,10 @@ void add(CLI::App& command, const char* group, const std::string& flag, const ch
   command.add_option_function<std::string>(flag, store, text)->type_name(value)->group(group);
 }
 
+void add_frontier(CLI::App& command, const char* group, Flags& flags, const char* text) {
+  command.add_flag("--frontier", flags.batches.frontier, text)->group(group);
+}
+
 /// Takes away a common flag that would mean nothing.
 void remove(CLI::App& command, const char* flag) {
   command.remove_option(command.get_option(flag));
@@ -102,6 +106,9 @@ void add_sweep_flags(CLI::App& command, Flags& flags) {
       .add_flag("--real", flags.batches.real,
                 "also run each point and hold its ledger against the plan's")
       ->group(group);
+  add_frontier(command, group, flags,
+               "also what each way to recompute takes at the largest batch, memory against time, "
+               "and which of them no other beats; --plot draws that");
   add(command, group, "--formula", "text|latex|js",
       "print the peak as a formula of the batch instead of tables; js computes in BigInt",
       [&flags](const std::string& text) { flags.batches.formula = parse_formula(text); });
@@ -132,6 +139,10 @@ void add_fit_flags(CLI::App& command, Flags& flags) {
       .add_flag("--prove", flags.batches.prove,
                 "run the largest batch for real and show that one more is refused")
       ->group(group);
+  add_frontier(
+      command, group, flags,
+      "also the largest batch with each way to recompute, what it costs in time, and which "
+      "of them no other beats; --plot draws that");
   add(command, group, "--budget", "SECONDS",
       "stop walking down from the bound after this time and say what was not examined",
       [&flags](const std::string& text) { flags.budget = parse_real("--budget", text, 0); });

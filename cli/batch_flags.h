@@ -18,6 +18,7 @@ struct Flags;
 enum class FormulaStyle : std::uint8_t { text, latex, js };
 
 struct BatchFlags {
+  bool frontier = false;  // both
   // sweep
   std::vector<std::int64_t> batches, inputs;  // ascending; empty when not given
   bool real = false;

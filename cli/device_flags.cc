@@ -67,9 +67,6 @@ const ChosenDevice& DeviceFlags::device(bool computes) const {
   if (choice.device == "cpu" && *gpu_flag(*this) != '\0')
     throw UsageError(std::string(gpu_flag(*this)) + ": expected a GPU as --device, got cpu");
   auto device = std::make_unique<ChosenDevice>(choice);
-  if (computes && !executes && choice.device != "cpu")
-    throw UsageError("--device: expected cpu with --real or --prove, got " + choice.device +
-                     " (run computes on a GPU)");
   computes = computes || executes;
   if (computes && !device->executes())
     throw UsageError("--device: expected a device of this machine to compute on (cpu, cuda), got " +

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/frontier_tables.h"
 #include "cli/to_json.h"
 
 namespace arenagrad::cli {
@@ -36,6 +37,8 @@ std::string wrong_by(const BatchFormula& formula, const Fit& fit) {
                     : fmt::format("{:.2f} times too small", 1 / *times);
 }
 
+Json or_null_at_0(std::int64_t count) { return count == 0 ? Json(nullptr) : Json(count); }
+
 Json to_json(const Route& route) {
   return {{"mode", name(route.mode)},
           {"batch", route.batch},
@@ -45,7 +48,8 @@ Json to_json(const Route& route) {
           {"footprint", or_null(route.footprint)},
           {"lower_bound", route.lower_bound == 0 ? Json(nullptr) : Json(route.lower_bound)},
           {"passes", route.passes},
-          {"kernel_calls", route.kernel_calls == 0 ? Json(nullptr) : Json(route.kernel_calls)}};
+          {"multiply_adds", or_null_at_0(route.cost.multiply_adds)},
+          {"kernel_calls", or_null_at_0(route.cost.kernel_calls)}};
 }
 
 }  // namespace
@@ -115,14 +119,14 @@ Table routes_table(const Fit& fit) {
               {},
               {}};
   for (const auto& route : fit.routes)
-    table.rows.push_back({std::string(name(route.mode)), Count{route.micro_batch},
-                          !route.refused.empty() ? route.refused
-                          : route.fits           ? "yes"
-                                                 : "no",
-                          route.lower_bound == 0 ? Cell{} : Cell{Bytes{route.lower_bound}},
-                          route.footprint ? Cell{Bytes{*route.footprint}} : Cell{},
-                          Count{route.passes},
-                          route.kernel_calls == 0 ? Cell{} : Cell{Count{route.kernel_calls}}});
+    table.rows.push_back(
+        {std::string(name(route.mode)), Count{route.micro_batch},
+         !route.refused.empty() ? route.refused
+         : route.fits           ? "yes"
+                                : "no",
+         route.lower_bound == 0 ? Cell{} : Cell{Bytes{route.lower_bound}},
+         route.footprint ? Cell{Bytes{*route.footprint}} : Cell{}, Count{route.passes},
+         route.cost.kernel_calls == 0 ? Cell{} : Cell{Count{route.cost.kernel_calls}}});
   return table;
 }
 
@@ -167,6 +171,11 @@ void put(Json& object, const Fit& fit, const FitOptions& options) {
                                   {"source", formula.source}});
   object["routes"] = Json::array();
   for (const auto& route : fit.routes) object["routes"].push_back(to_json(route));
+  object["frontier"] = nullptr;
+  if (options.frontier) {
+    object["frontier"] = Json::array();
+    for (const auto& way : fit.frontier) object["frontier"].push_back(to_json(way));
+  }
   object["error"] = fit.why_not ? to_json(*fit.why_not) : Json(nullptr);
   object["remedies"] = Json::array();
   for (const auto& remedy : fit.remedies)

@@ -124,7 +124,7 @@ void add_output_flags(CLI::App& command, Flags& flags) {
       ->type_name("FILE|-")
       ->group(group);
   const auto verb = command.get_name();
-  if (verb == "sweep" || verb == "compare" || verb == "allocators")
+  if (verb == "sweep" || verb == "compare" || verb == "allocators" || verb == "fit")
     command
         .add_option_function<std::string>(
             "--plot",

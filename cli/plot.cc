@@ -41,6 +41,8 @@ std::size_t height_at(const std::vector<PlotSeries>& stack, std::size_t place) {
 std::size_t largest(const Plot& plot) {
   std::size_t most = 1;
   for (const auto& mark : plot.marks) most = std::max(most, mark.bytes);
+  for (const auto& path : plot.paths)
+    for (const auto& point : path.points) most = std::max(most, static_cast<std::size_t>(point.y));
   const auto places = std::max(plot.x.size(), plot.labels.size());
   for (std::size_t i = 0; i < places; ++i) {
     if (plot.kind != Plot::Kind::lines) most = std::max(most, height_at(plot.series, i));
@@ -64,6 +66,19 @@ std::string data_of(const Plot& plot) {
   return text + "END\n";
 }
 
+/// For each path all its points, then those that are marked.
+std::string data_of_paths(const Plot& plot) {
+  std::string text;
+  for (std::size_t i = 0; i < plot.paths.size(); ++i)
+    for (const bool marked : {false, true}) {
+      text += fmt::format("${}{} << END\n", marked ? "frontier" : "path", i);
+      for (const auto& point : plot.paths[i].points)
+        if (point.marked || !marked) text += fmt::format("{:.6f} {}\n", point.x, point.y);
+      text += "END\n";
+    }
+  return text;
+}
+
 /// "($2+$3)/unit": columns 2 to `last`.
 std::string sum_to(std::size_t last) {
   std::string text;
@@ -81,6 +96,23 @@ std::string curve(const Plot& plot, const PlotSeries& series, std::size_t column
       "{}",
       column, number + 1, kPoints[number % std::size(kPoints)], 1 + plot.x.size() / 40,
       series.colour, quoted(series.name));
+}
+
+/// Full where marked, and hollow below them all.
+std::vector<std::string> clauses_of_paths(const Plot& plot) {
+  std::vector<std::string> result;
+  for (std::size_t i = 0; i < plot.paths.size(); ++i) {
+    const auto& path = plot.paths[i];
+    const auto style = fmt::format("lc rgb '{}'", path.colour);
+    result.push_back(fmt::format(
+        "$path{} using 1:($2/unit) with points pt 6 ps 0.9 lw 1.5 {} notitle", i, style));
+    result.push_back(fmt::format("$frontier{} using 1:($2/unit) with steps lw 1.5 dt {} {} notitle",
+                                 i, i + 1, style));
+    result.push_back(
+        fmt::format("$frontier{} using 1:($2/unit) with points pt 7 ps 0.9 {} title {}", i, style,
+                    quoted(path.name)));
+  }
+  return result;
 }
 
 std::vector<std::string> clauses(const Plot& plot) {
@@ -105,6 +137,7 @@ std::vector<std::string> clauses(const Plot& plot) {
   }
   for (std::size_t i = 0; i < plot.over.size(); ++i)
     result.push_back(curve(plot, plot.over[i], columns + 1 + i, i));
+  for (auto& clause : clauses_of_paths(plot)) result.push_back(std::move(clause));
   for (const auto& mark : plot.marks) {
     const auto style =
         fmt::format("with lines lw 1.5 dt 3 lc rgb '#000000' title {}", quoted(mark.name));
@@ -116,8 +149,31 @@ std::vector<std::string> clauses(const Plot& plot) {
   return result;
 }
 
+/// Room at the right for what is written beside the last point.
+std::string axes_of_paths(const Plot& plot, const Unit& unit, std::size_t most,
+                          const std::string& y_title) {
+  double last = 1;
+  for (const auto& path : plot.paths)
+    for (const auto& point : path.points) last = std::max(last, point.x);
+  const double margin = std::max(0.02, 0.05 * (last - 1));
+  auto text = fmt::format(
+      "set xlabel {}\nset ylabel {}\nset xrange [{:.6g}:{:.6g}]\nset yrange [0:{:.6g}]\n"
+      "set grid y lt 1 lc rgb '#d8d8d8'\nset key outside right top Left reverse samplen 2\n",
+      quoted(plot.x_title), y_title, 1 - margin, last + 3 * margin,
+      1.08 * static_cast<double>(most) / unit.bytes);
+  for (const auto& path : plot.paths)
+    for (const auto& point : path.points)
+      if (!point.label.empty())
+        text += fmt::format(
+            "set label {} at first {:.6f},{}/unit left offset character 0.6,0.5 font ',11'\n",
+            quoted(point.label), point.x, point.y);
+  return text;
+}
+
 std::string axes(const Plot& plot, const Unit& unit, std::size_t most) {
-  const auto bytes_title = quoted(fmt::format("{} ({})", plot.bytes_title, unit.name));
+  const auto bytes_title =
+      quoted(plot.counts ? plot.bytes_title : fmt::format("{} ({})", plot.bytes_title, unit.name));
+  if (plot.kind == Plot::Kind::points) return axes_of_paths(plot, unit, most, bytes_title);
   if (plot.kind != Plot::Kind::bars)
     return fmt::format(
         "set xlabel {}\nset ylabel {}\nset xrange [{}:{}]\nset yrange [0:{:.6g}]\n"
@@ -147,14 +203,15 @@ std::string axes(const Plot& plot, const Unit& unit, std::size_t most) {
 
 std::string gnuplot_script(const Plot& plot) {
   const auto most = largest(plot);
-  const auto unit = unit_of(most);
+  const auto unit = plot.counts ? Unit{"", 1} : unit_of(most);
   const auto height = plot.kind == Plot::Kind::bars ? 190 + 30 * plot.labels.size() : 480;
   std::string text = fmt::format(
       "set terminal svg size 880,{} fixed noenhanced font 'sans-serif,14' background '#ffffff'\n"
       "set encoding utf8\nset samples 2\nset border 3\n"
       "set tics nomirror out\nunit = {:.1f}\nset title {}\n",
       height, unit.bytes, quoted(plot.title));
-  text += axes(plot, unit, most) + data_of(plot);
+  text += axes(plot, unit, most);
+  text += plot.kind == Plot::Kind::points ? data_of_paths(plot) : data_of(plot);
   return text + fmt::format("plot {}\n", fmt::join(clauses(plot), ", \\\n  "));
 }
 

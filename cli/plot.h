@@ -23,11 +23,28 @@ struct PlotMark {
   std::size_t bytes = 0;
 };
 
+/// A choice in a picture of two quantities.
+struct PlotPoint {
+  double x = 0;
+  std::int64_t y = 0;
+  std::string label;    // written beside it; may be empty
+  bool marked = false;  // full instead of hollow, and on the path
+};
+
+/// Choices of one kind. A line goes in steps through those that are marked, in their order: what is
+/// to be had for x at most.
+struct PlotPath {
+  std::string name;
+  std::string colour;
+  std::vector<PlotPoint> points;
+};
+
 struct Plot {
   enum class Kind : std::uint8_t {
     lines,  // a curve for each series over `x`
     areas,  // the series stacked over `x`, first at the bottom
-    bars    // a bar lying at each of `labels`, the series stacked from the left
+    bars,   // a bar lying at each of `labels`, the series stacked from the left
+    points  // `paths` alone
   };
   Kind kind = Kind::lines;
   std::string title, x_title, bytes_title;  // the latter without a unit
@@ -37,6 +54,8 @@ struct Plot {
   std::vector<PlotSeries> series;
   std::vector<PlotSeries> over;  // of areas: curves on top of the stack
   std::vector<PlotMark> marks;
+  std::vector<PlotPath> paths;
+  bool counts = false;  // of points: y is a number of things, not bytes
 };
 
 /// The script, which draws an SVG to stdout. The same picture gives the same text.

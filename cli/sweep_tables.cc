@@ -112,7 +112,7 @@ Table real_table(const Sweep& sweep) {
                {"input", "input", true},
                {"ledger is the plan's", "planned_equals_observed"},
                {"step", "step_seconds", true},
-               {"context (libraries)", "context", true},
+               {"context", "context", true},
                {"not run", "error"}},
               {},
               {}};
@@ -143,6 +143,8 @@ Json to_json(const SweepPoint& point) {
   json["error"] = planned(point) ? Json(nullptr) : Json(point.error);
   json["bytes"] = nullptr;
   json["peak_at"] = nullptr;
+  json["multiply_adds"] = planned(point) ? Json(point.cost.multiply_adds) : Json(nullptr);
+  json["kernel_calls"] = planned(point) ? Json(point.cost.kernel_calls) : Json(nullptr);
   json["fits"] = planned(point) && point.fits;
   if (planned(point)) {
     const auto if_fits = [&](std::size_t bytes) {

@@ -2,6 +2,7 @@
 
 #include "allocator/units.h"
 #include "cli/fit_tables.h"
+#include "cli/frontier_tables.h"
 #include "cli/parse.h"
 #include "cli/tables.h"
 #include "cli/to_json.h"
@@ -19,7 +20,26 @@ std::size_t memory_of(const Flags& flags, const Settings& settings) {
   throw UsageError("--memory: expected a size such as 6GiB, got none");
 }
 
+/// Where no convolution may take workspace, the bytes don't depend on which engines there are, and
+/// each question takes longer than everything else. A proof runs them, and --save-engines wants
+/// what was answered.
+bool asks_engines(const Flags& flags) {
+  using Workspace = cudnn::EnginePolicy::Workspace;
+  return flags.device.opened()->planner() != nullptr &&
+         (flags.device.choice.policy.workspace != Workspace::none || flags.batches.prove ||
+          !flags.device.save_engines.empty());
+}
+
+/// Not on the processor, which has one engine.
+bool engines_left_out(const Flags& flags) {
+  return flags.device.opened()->planner() != nullptr && !asks_engines(flags);
+}
+
 FitOptions options_of(const Flags& flags, const Model& model, const Console& console) {
+  if (flags.batches.frontier && flags.no_grad)
+    throw UsageError("--frontier: expected gradients to recompute for, got --no-grad");
+  if (flags.output.plot && !flags.batches.frontier)
+    throw UsageError("--plot: expected --frontier, which it draws, got it alone");
   auto one = flags;  // --batch is another question here
   one.batch.reset();
   FitOptions options;
@@ -34,6 +54,9 @@ FitOptions options_of(const Flags& flags, const Model& model, const Console& con
   options.most_was_asked = flags.batches.most != BatchFlags{}.most;
   options.effective = flags.batch;
   options.prove = flags.batches.prove;
+  options.frontier = flags.batches.frontier;
+  options.asks_engines = asks_engines(flags);
+  if (engines_left_out(flags)) options.settings.profile = flags.device.opened()->unasked_profile();
   options.budget = flags.budget;
   options.interrupted = console.interrupted;
   if (flags.spec != "-" && model.samples.size() == 1)
@@ -55,7 +78,7 @@ std::string proof_text(const Proof& proof) {
                      proof.next_refused ? "one sample more is refused" : proof.message);
 }
 
-std::string answer_of(const Model& model, const Fit& fit) {
+std::string answer_of(const Model& model, const Fit& fit, std::optional<std::int64_t> effective) {
   const auto& found = fit.found;
   const auto capacity = exact_bytes(fit.capacity);
   if (found.largest == 0) {
@@ -66,8 +89,10 @@ std::string answer_of(const Model& model, const Fit& fit) {
     for (const auto& remedy : fit.remedies)
       if (remedy.fits && remedy.footprint)
         return text +
-               fmt::format(" With {} it fits, in {}.", remedy.what, exact_bytes(*remedy.footprint));
-    return text;
+               fmt::format(" With {} it fits, in {}.", remedy.what,
+                           exact_bytes(*remedy.footprint)) +
+               frontier_text(fit, effective);
+    return text + frontier_text(fit, effective);
   }
   auto text = fmt::format("the largest batch of {} in {} is {} ({}), with a footprint of {}",
                           model.name, capacity, found.largest, strategy_text(fit.settings),
@@ -86,6 +111,7 @@ std::string answer_of(const Model& model, const Fit& fit) {
       text += fmt::format(". per-step reaches {} in micro-batches of {}, with a footprint of {}",
                           route.batch, route.micro_batch, exact_bytes(*route.footprint));
   text += ".";
+  text += frontier_text(fit, effective);
   if (fit.proof) text += proof_text(*fit.proof);
   return text;
 }
@@ -108,23 +134,36 @@ bool proof_failed(const Fit& fit) {
 
 ExitCode fit(const Flags& flags, const Console& console) {
   const auto model = load(flags);
-  const auto options = options_of(flags, model, console);
+  auto options = options_of(flags, model, console);
+  const auto device = options.prove ? flags.device.opened()->open() : nullptr;
+  options.device = device.get();
   const auto result = fitted(model, options, flags, console);
+  if (engines_left_out(flags))
+    note(fmt::format("no engine was asked about: each convolution is taken to have one without "
+                     "workspace; plan --device {} --workspace none asks cuDNN whether it has",
+                     flags.device.choice.device),
+         flags.output, console);
 
   Document document;
-  document.json = json_header("fit", flags, model, options.prove ? "cpu" : "none");
+  document.json = json_header("fit", flags, model, result.proof ? result.proof->backend : "none");
   document.json["name"] = model.name;
   document.json["device"] = result.settings.profile.name;
   put(document.json, result.settings);
   document.json.erase("batch");
+  document.json["engines_asked"] =
+      flags.device.opened()->planner() == nullptr ? Json(nullptr) : Json(asks_engines(flags));
   put(document.json, result, options);
   document.tables = {fit_table(result, options), formulas_table(result)};
   if (!result.routes.empty()) document.tables.push_back(routes_table(result));
+  if (options.frontier) {
+    document.tables.push_back(frontier_table(result));
+    document.plot = frontier_plot(result, model.name);
+  }
   if (result.why_not)
     for (auto& table : out_of_memory_tables(*result.why_not))
       document.tables.push_back(std::move(table));
   if (!result.remedies.empty()) document.tables.push_back(remedies_table(result));
-  document.answer = answer_of(model, result);
+  document.answer = answer_of(model, result, options.effective);
   document.json["answer"] = document.answer;
   if (result.found.largest == 0) {
     emit_failure(document, flags.output, console);

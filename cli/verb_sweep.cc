@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "allocator/units.h"
 #include "cli/formula.h"
+#include "cli/frontier_tables.h"
 #include "cli/parse.h"
 #include "cli/sweep_tables.h"
 #include "cli/tables.h"
@@ -78,6 +80,10 @@ SweepOptions options_of(const Flags& flags, const Console& console) {
     throw UsageError("--inputs: expected it alone, got --input as well");
   if (asked.formula && !asked.inputs.empty())
     throw UsageError("--formula: expected --batches, got --inputs");
+  if (asked.frontier && flags.no_grad)
+    throw UsageError("--frontier: expected gradients to recompute for, got --no-grad");
+  if (asked.formula && asked.frontier)
+    throw UsageError("--formula: expected it alone, got --frontier as well");
   SweepOptions options;
   auto one = flags;  // the modes are several here; each is set in its turn
   one.modes.clear();
@@ -89,6 +95,7 @@ SweepOptions options_of(const Flags& flags, const Console& console) {
                     : asked.batches.empty() ? parse_range("--batches", "1:32")
                                             : asked.batches;
   options.real = asked.real;
+  options.frontier = asked.frontier;
   options.interrupted = console.interrupted;
   return options;
 }
@@ -124,15 +131,33 @@ Sweep swept(const ModelSource& source, SweepOptions options, const Flags& flags,
 }
 
 bool failed(const Sweep& sweep) {
+  const auto bad = [](const SweepPoint& point) { return point.real && !point.real->same_ledger; };
+  return std::any_of(sweep.points.begin(), sweep.points.end(), bad) ||
+         std::any_of(sweep.frontier.begin(), sweep.frontier.end(),
+                     [&](const FrontierPoint& one) { return bad(one.point); });
+}
+
+/// What computed the points that ran.
+std::string backend_of(const Sweep& sweep) {
   for (const auto& point : sweep.points)
-    if (point.real && !point.real->same_ledger) return true;
-  return false;
+    if (point.real) return point.real->backend;
+  return "none";
+}
+
+void add_frontier(Document& document, const Sweep& sweep) {
+  document.json["frontier"] = Json::array();
+  for (const auto& one : sweep.frontier) document.json["frontier"].push_back(to_json(one));
+  if (sweep.frontier.empty()) return;
+  document.tables.push_back(frontier_table(sweep));
+  document.answer += "\n" + frontier_text(sweep);
 }
 
 }  // namespace
 
 ExitCode sweep(const Flags& flags, const Console& console) {
-  const auto options = options_of(flags, console);
+  auto options = options_of(flags, console);
+  const auto device = options.real ? flags.device.opened()->open() : nullptr;
+  options.device = device.get();
   const auto source = source_of(flags);
   const auto model = source(std::nullopt);
   const auto result = swept(source, options, flags, console);
@@ -141,7 +166,7 @@ ExitCode sweep(const Flags& flags, const Console& console) {
       flags.output.format == Format::table || flags.output.format == Format::markdown;
 
   Document document;
-  document.json = json_header("sweep", flags, model, options.real ? "cpu" : "none");
+  document.json = json_header("sweep", flags, model, backend_of(result));
   document.json["name"] = model.name;
   document.json["device"] = options.settings.profile.name;
   put(document.json, options.settings);
@@ -161,13 +186,16 @@ ExitCode sweep(const Flags& flags, const Console& console) {
   }
   if (options.real) document.tables.push_back(real_table(result));
   if (over_inputs) document.answer = answer_over_inputs(model.name, result);
+  document.json["frontier"] = nullptr;
+  if (options.frontier) add_frontier(document, result);
   document.json["formula"] = flags.batches.formula ? Json(formulas) : Json(nullptr);
   document.json["answer"] = document.answer;
   if (flags.batches.formula) {
     document.tables.clear();
     document.answer = formulas;
   }
-  document.plot = sweep_plot(result, options, model.name);
+  document.plot = options.frontier ? frontier_plot(result, options, model.name)
+                                   : sweep_plot(result, options, model.name);
   emit(document, flags.output, console);
   return failed(result) ? ExitCode::check_failed : ExitCode::ok;
 }

@@ -105,6 +105,16 @@ void ChosenDevice::plan_for(const DeviceChoice& choice, int compute_major, cudnn
       cudnn::EnginePlanner::Options{choice.policy, choice.layout, profile_.alignment},
       std::move(of_one_version));
   profile_.kernels = planner_.get();
+  unasked_ = std::make_unique<NoWorkspace>(*planner_);
+}
+
+Profile ChosenDevice::unasked_profile() const {
+  check_contract(planner_ != nullptr &&
+                     planner_->options().policy.workspace == cudnn::EnginePolicy::Workspace::none,
+                 "engines may have workspace, and were not to be asked about");
+  Profile profile = profile_;
+  profile.kernels = unasked_.get();
+  return profile;
 }
 
 void ChosenDevice::read_answers(const DeviceChoice& choice) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/no_workspace.h"
 #include "kernels/cudnn/engine_planner.h"
 #include "kernels/device.h"
 #include "kernels/profile.h"
@@ -32,6 +33,10 @@ class ChosenDevice {
   ChosenDevice& operator=(const ChosenDevice&) = delete;
 
   const Profile& profile() const { return profile_; }
+  /// The same for programs of which only the bytes are wanted, under a policy that allows no
+  /// workspace: no engine is asked about, and each convolution is taken to have one. Throws
+  /// ContractError under another policy and for the processor.
+  Profile unasked_profile() const;
   /// Null for the processor, which has no engines to choose from.
   const cudnn::EnginePlanner* planner() const { return planner_.get(); }
   /// The number of the GPU, when it is one of this machine's.
@@ -54,6 +59,7 @@ class ChosenDevice {
 
   Profile profile_;
   std::unique_ptr<cudnn::EnginePlanner> planner_;
+  std::unique_ptr<NoWorkspace> unasked_;
   std::optional<int> gpu_;
   bool allow_tf32_ = false;
   std::string properties_;         // their hash

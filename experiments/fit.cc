@@ -1,5 +1,6 @@
 #include "experiments/fit.h"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <map>
@@ -27,23 +28,20 @@ class Finder {
   }
 
   Fit find() {
-    check_mode();
+    check_at_two();
     Fit result;
     result.capacity = options_.capacity();
-    // A graph is as long as its batch, and a GPU's engines are asked about anew at each: there one
-    // batch more is not cheap.
-    const bool dear = base_.plan.mode == GradientMode::accumulated_graph ||
-                      base_.profile.kernels != cpu_profile().kernels;
-    result.found = find_largest(most(), dear ? 1 : kBelow,
-                                {[&](std::int64_t batch) { return may_fit(at(batch)); },
-                                 [&](std::int64_t batch) { return footprint(batch).has_value(); },
-                                 [&] { return out_of_time(); }});
+    // A graph is as long as its batch, and a GPU's engines may be asked about anew at each: there
+    // one batch more is not cheap.
+    const bool dear = base_.plan.mode == GradientMode::accumulated_graph || options_.asks_engines;
+    result.found = search(dear ? 1 : kBelow);
     const auto largest = result.found.largest;
     result.formulas = batch_formulas(model_, result.capacity, [&](std::int64_t batch) {
       return batch <= result.found.bound && footprint(batch).has_value();
     });
     if (largest == 0) {
       explain_nothing_fits(result);
+      if (options_.frontier) look_at_frontier(result);
       return result;
     }
     result.settings = at(largest);
@@ -52,6 +50,7 @@ class Finder {
     const auto wanted = options_.effective.value_or(2 * largest);
     if (!out_of_time())
       result.routes = routes(model_, options_, base_, wanted, [&] { return out_of_time(); });
+    if (options_.frontier) look_at_frontier(result);
     if (options_.prove) result.proof = prove(result.found);
     return result;
   }
@@ -61,18 +60,22 @@ class Finder {
 
   Settings at(std::int64_t batch) const { return at_batch(base_, batch, options_.micro_batch); }
 
+  Largest search(std::int64_t below) {
+    return find_largest(most(), below,
+                        {[&](std::int64_t batch) { return may_fit(at(batch)); },
+                         [&](std::int64_t batch) { return footprint(batch).has_value(); },
+                         [&] { return out_of_time(); }});
+  }
+
   bool out_of_time() const { return Clock::now() > deadline_; }
 
-  /// A mode that is refused for a batch of several micro-batches has no largest batch.
-  void check_mode() const {
+  /// What is refused for two micro-batches, for another reason than their size, is refused for any
+  /// number of them: a mode, a layer that is not there, statistics of a single value.
+  void check_at_two() const {
     const auto micro = std::min<std::int64_t>(options_.micro_batch.value_or(1), 1 << 20);
     try {
       plan(model_.tape, without_engines(base_.profile), at(2 * micro).plan);
-    } catch (const ModeRefused&) {
-      throw;
-    } catch (const ContractError&) {
-      throw;
-    } catch (const Error&) {
+    } catch (const ShapeError&) {
       return;  // said where the search meets it
     }
   }
@@ -95,11 +98,51 @@ class Finder {
   }
 
   /// Under the strategy in the capacity; nothing when it does not fit.
-  std::optional<std::size_t> footprint(std::int64_t batch) {
-    const auto known = footprints_.find(batch);
-    if (known != footprints_.end()) return known->second;
+  std::optional<std::size_t> footprint(std::int64_t batch) { return attempt(batch).footprint; }
+
+  const Attempt& attempt(std::int64_t batch) {
+    const auto known = attempts_.find(batch);
+    if (known != attempts_.end()) return known->second;
     tell(batch);
-    return footprints_[batch] = footprint_of(model_, at(batch)).footprint;
+    return attempts_[batch] = footprint_of(model_, at(batch));
+  }
+
+  /// A search of its own for each way to recompute. What was known of batches is forgotten.
+  void look_at_frontier(Fit& result) {
+    const auto own = base_.plan.recompute;
+    for (const auto& way : ways_to_recompute(model_.tape, own)) {
+      auto& one = result.frontier.emplace_back();
+      one.recompute = way;
+      if (out_of_time()) {
+        one.error = "not looked at: time ran out";
+        continue;
+      }
+      base_.plan.recompute = way;
+      attempts_.clear();
+      one.found = search(0);
+      if (one.found.largest == 0) continue;
+      const auto& at_largest = attempt(one.found.largest);
+      one.footprint = *at_largest.footprint;
+      one.cost = at_largest.cost;
+    }
+    base_.plan.recompute = own;
+    order_and_mark(result.frontier);
+  }
+
+  static void order_and_mark(std::vector<FitOnFrontier>& ways) {
+    // Ways that were not looked at, or with which nothing fits, come last.
+    const auto time = [](const FitOnFrontier& way) {
+      return way.found.largest == 0 ? std::numeric_limits<double>::infinity() : way.cost.times();
+    };
+    std::stable_sort(ways.begin(), ways.end(),
+                     [&](const auto& a, const auto& b) { return time(a) < time(b); });
+    std::vector<std::optional<Tradeoff>> choices;
+    for (const auto& way : ways)
+      choices.push_back(way.found.largest == 0
+                            ? std::nullopt
+                            : std::optional(Tradeoff{-way.found.largest, time(way)}));
+    const auto optimal = on_frontier(choices);
+    for (std::size_t i = 0; i < ways.size(); ++i) ways[i].optimal = optimal[i];
   }
 
   void tell(std::int64_t batch) const {
@@ -136,13 +179,15 @@ class Finder {
 
   Proof prove(const Largest& found) const {
     Proof proof;
+    const RunOptions how{.device = options_.device, .interrupted = options_.interrupted};
     try {
-      const auto run = run_real(model_, at(found.largest), {.interrupted = options_.interrupted});
+      const auto run = run_real(model_, at(found.largest), how);
       proof.ran = true;
+      proof.backend = run.measurement.backend;
       proof.same_ledger = run.measurement.planned_equals_observed.value_or(false);
       proof.message = "one more was not tried";
       if (!found.next_is_refused()) return proof;
-      run_real(model_, at(found.largest + 1), {.interrupted = options_.interrupted});
+      run_real(model_, at(found.largest + 1), how);
       proof.message = "one more fits as well";
     } catch (const NotEnoughMemory& error) {
       proof.message = error.what();
@@ -163,7 +208,7 @@ class Finder {
   const FitOptions& options_;
   Settings base_;
   Clock::time_point deadline_ = Clock::time_point::max();
-  std::map<std::int64_t, std::optional<std::size_t>> footprints_;
+  std::map<std::int64_t, Attempt> attempts_;
 };
 
 }  // namespace

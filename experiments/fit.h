@@ -14,7 +14,9 @@
 #include "experiments/batch_formulas.h"
 #include "experiments/does_not_fit.h"
 #include "experiments/experiment.h"
+#include "experiments/frontier.h"
 #include "experiments/largest.h"
+#include "kernels/device.h"
 
 namespace arenagrad {
 
@@ -30,6 +32,10 @@ struct FitOptions {
   bool most_was_asked = false;            // by the user; otherwise a long graph stops earlier
   std::optional<std::int64_t> effective;  // batch to reach by whatever mode
   bool prove = false;
+  Device* device = nullptr;  // that computes for `prove`; null: this processor
+  bool frontier = false;     // with gradients alone
+  /// Each new batch has a library asked about engines, which takes seconds: fewer are looked at.
+  bool asks_engines = false;
   std::optional<double> budget;  // seconds for the walk downwards
   SizedModel sized;              // for advice when a batch of one does not fit; may be empty
   const std::atomic<bool>* interrupted = nullptr;
@@ -47,7 +53,17 @@ struct Route {
   std::optional<std::size_t> footprint;  // where it fits
   std::size_t lower_bound = 0;           // what any strategy needs; 0: not planned
   std::int64_t passes = 0;               // forward and backward passes over the network
-  std::int64_t kernel_calls = 0;         // of a step; the multiply-adds are the same in all modes
+  StepCost cost;                         // of a step; the multiply-adds are the same in all modes
+};
+
+/// A way to recompute, and the largest batch that fits with it.
+struct FitOnFrontier {
+  Recompute recompute;
+  std::string error;  // why it was not looked at
+  Largest found;
+  std::size_t footprint = 0;  // of the largest batch
+  StepCost cost;              // of a step of it
+  bool optimal = false;       // no other fits as many samples for no more multiply-adds a sample
 };
 
 /// Something that makes a batch of one take less.
@@ -58,10 +74,11 @@ struct Remedy {
 };
 
 struct Proof {
-  bool ran = false;           // the largest batch, for real
-  bool same_ledger = false;   // its events were those planned
-  bool next_refused = false;  // the next batch
-  std::string message;        // what the refusal says; or why there was no run
+  bool ran = false;              // the largest batch, for real
+  bool same_ledger = false;      // its events were those planned
+  bool next_refused = false;     // the next batch
+  std::string message;           // what the refusal says; or why there was no run
+  std::string backend = "none";  // what computed
 };
 
 struct Fit {
@@ -73,6 +90,7 @@ struct Fit {
   std::string next_refused;                      // why it can't be planned
   std::vector<BatchFormula> formulas;
   std::vector<Route> routes;
+  std::vector<FitOnFrontier> frontier;  // from the least time to the most; empty unless asked for
   std::optional<Proof> proof;
   /// A batch of one doesn't fit: why, and what would help.
   std::optional<OutOfMemoryReport> why_not;

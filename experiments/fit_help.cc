@@ -24,26 +24,13 @@ std::optional<std::size_t> fitting_footprint(const Experiment& experiment) {
 /// Recorded forwards that a route is planned for; more are only counted.
 constexpr std::int64_t kMostPlanned = 2048;
 
-std::int64_t calls_of(const Section& section) {
-  std::int64_t calls = 0, rounds = 1;
-  for (const auto& instruction : section.code) {
-    switch (instruction.op) {
-      case Instruction::Op::repeat_begin: rounds = instruction.count; break;
-      case Instruction::Op::repeat_end: rounds = 1; break;
-      case Instruction::Op::exec: calls += rounds; break;
-      default: break;
-    }
-  }
-  return calls;
-}
-
 /// Plans and runs dry; fills in the route.
 void look_at(const Model& model, const Settings& settings, Route& route) {
   const auto& plan = settings.plan;
   route.passes = forwards(plan);
   try {
     const auto experiment = prepare(model, settings);
-    route.kernel_calls = calls_of(experiment.program.step);
+    route.cost = step_cost(experiment.program.step, experiment.program, model.tape);
     route.lower_bound = experiment.lower_bound;
     route.footprint = fitting_footprint(experiment);
     route.fits = route.footprint.has_value();
@@ -134,11 +121,13 @@ bool bound_fits(const Model& model, const Settings& settings) {
 
 Attempt footprint_of(const Model& model, const Settings& settings) {
   try {
-    return {fitting_footprint(prepare(model, settings)), ""};
+    const auto experiment = prepare(model, settings);
+    return {fitting_footprint(experiment),
+            step_cost(experiment.program.step, experiment.program, model.tape), ""};
   } catch (const ContractError&) {
     throw;
   } catch (const Error& error) {
-    return {std::nullopt, error.what()};
+    return {std::nullopt, {}, error.what()};
   }
 }
 
@@ -173,6 +162,9 @@ std::vector<Remedy> remedies(const Model& model, const FitOptions& options,
       s.plan.mode = GradientMode::per_step;
       s.plan.batching.micro_batch = 1;
     });
+  if (plan.run != RunMode::no_grad && plan.recompute.kind == Recompute::Kind::none)
+    variant("--recompute sqrt",
+            [](Settings& s) { s.plan.recompute.kind = Recompute::Kind::square_root; });
   for (const auto& other : report.alternatives)
     if (other.fits) result.push_back({"--strategy " + other.strategy, true, other.footprint});
   add_smaller_inputs(model, options, settings, result);

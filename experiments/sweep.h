@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "experiments/experiment.h"
+#include "experiments/frontier.h"
 #include "experiments/peak_line.h"
+#include "kernels/device.h"
 
 namespace arenagrad {
 
@@ -19,9 +21,10 @@ Settings at_batch(Settings settings, std::int64_t batch, std::optional<std::int6
 
 /// A real run of a point.
 struct RealPoint {
+  std::string backend;       // what computed: "cpu"
   bool same_ledger = false;  // its events are the dry run's, byte for byte
   double step_seconds = 0;
-  std::size_t context = 0;  // bytes that libraries took for themselves
+  std::size_t context = 0;  // bytes of the process that are not the arena's: libraries', a GPU's
 };
 
 struct SweepPoint {
@@ -31,6 +34,7 @@ struct SweepPoint {
   std::string error;  // why there is nothing more: it could not be planned
   PlannedPeak peak;
   SavedBytes saved;
+  StepCost cost;            // of a steady step
   bool fits = true;         // in the capacity; else the rest is 0
   std::size_t granted = 0;  // the highest sum of live bytes after rounding each to the alignment
   std::size_t footprint = 0, reserved = 0;
@@ -67,9 +71,18 @@ struct Decomposition {
   bool outgrown_from_the_start = false;  // at the first batch asked: maybe at smaller ones too
 };
 
+/// A way to recompute, at the largest batch (or input) of a mode.
+struct FrontierPoint {
+  Recompute recompute;
+  SweepPoint point;
+  bool optimal = false;  // no other way of its mode takes no more bytes and no more time
+};
+
 struct Sweep {
   std::vector<SweepPoint> points;             // mode by mode, in the order of the batches or inputs
   std::vector<Decomposition> decompositions;  // by mode; empty for a sweep over inputs
+  /// Mode by mode, from the least time to the most; empty unless asked for.
+  std::vector<FrontierPoint> frontier;
 };
 
 struct SweepOptions {
@@ -82,8 +95,15 @@ struct SweepOptions {
   /// Requested bytes alone: no strategy places anything, so that `saved`, `granted`, `footprint`
   /// and `reserved` stay 0 and every point fits. In a fraction of the time.
   bool peaks_alone = false;
+  Device* device = nullptr;  // that computes for `real`; null: this processor
+  bool frontier = false;     // with gradients alone
   const std::atomic<bool>* interrupted = nullptr;
   std::function<void(std::size_t done, std::size_t of)> progress;
+
+  /// The settings of one point.
+  Settings at(GradientMode mode, std::int64_t batch) const {
+    return at_batch(in_mode(settings, mode), batch, micro_batch);
+  }
 };
 
 /// The model, with another height and width where one is given. Throws Error for sizes that the

@@ -1,4 +1,4 @@
-// Where a tape is cut for recomputation. Internal to the planner.
+// Where a tape is cut for recomputation.
 #pragma once
 
 #include <vector>

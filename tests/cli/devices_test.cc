@@ -62,9 +62,40 @@ TEST(Devices, AProfileIsNotAMachine) {
     EXPECT_EQ(error_of(arenagrad({verb, "lenet5", "--device", "h200"})),
               "error: --device: expected a device of this machine to compute on (cpu, cuda), got "
               "h200, a profile: it can be planned for (arenagrad plan), not run");
-  EXPECT_EQ(
-      error_of(arenagrad({"sweep", "lenet5", "--batches", "1:2", "--real", "--device", "h200"})),
-      "error: --device: expected cpu with --real or --prove, got h200 (run computes on a GPU)");
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"sweep", "lenet5", "--batches", "1:2", "--real"},
+        std::vector<std::string>{"fit", "lenet5", "--prove"}}) {
+    auto with_device = words;
+    with_device.insert(with_device.end(), {"--device", "h200"});
+    EXPECT_EQ(error_of(arenagrad(with_device)),
+              "error: --device: expected a device of this machine to compute on (cpu, cuda), got "
+              "h200, a profile: it can be planned for (arenagrad plan), not run");
+  }
+}
+
+/// With no workspace there is nothing to ask: as fast as for the processor, and it says so.
+TEST(Devices, AFitWithoutWorkspaceAsksNobody) {
+  const std::vector<std::string> words{"fit",      "resnet18", "--memory",    "2GiB",
+                                       "--device", "h200",     "--workspace", "none",
+                                       "--cudnn",  nowhere(),  "--json",      "-"};
+  const Outcome outcome = arenagrad(words);
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.json()["engines_asked"], false);
+  // One line, and none about workspace that nobody knows.
+  EXPECT_EQ(outcome.err,
+            "note: no engine was asked about: each convolution is taken to have one without "
+            "workspace; plan --device h200 --workspace none asks cuDNN whether it has\n");
+  const auto largest = outcome.json()["largest_batch"].get<int>();
+  EXPECT_GT(largest, 32);
+
+  auto asking = words;
+  asking.erase(asking.begin() + 6, asking.begin() + 8);
+  const Outcome other = arenagrad(asking);
+  EXPECT_EQ(other.json()["engines_asked"], true);
+  EXPECT_TRUE(contains(other.err, "is not included")) << other.err;
+  EXPECT_TRUE(arenagrad({"fit", "lenet5", "--memory", "2MiB", "--json", "-"})
+                  .json()["engines_asked"]
+                  .is_null());
 }
 
 TEST(Devices, FlagsThatMakeNoSense) {

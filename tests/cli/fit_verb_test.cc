@@ -58,6 +58,30 @@ TEST(FitVerb, ProvesIt) {
   EXPECT_TRUE(contains(proven["message"], "out of memory"));
 }
 
+TEST(FitVerb, TheFrontierSaysHowFarRecomputationReaches) {
+  const auto result = arenagrad({"fit", "lenet5", "--memory", "8MiB", "--max", "200", "--batch",
+                                 "60", "--frontier", "--format", "json"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const auto json = result.json();
+  ASSERT_GT(json["frontier"].size(), 3u);
+  EXPECT_EQ(json["frontier"][0]["recompute"], "none");
+  EXPECT_EQ(json["frontier"][0]["largest_batch"], json["largest_batch"]);
+  for (const auto& way : json["frontier"]) {
+    const auto alone = arenagrad({"fit", "lenet5", "--memory", "8MiB", "--max", "200",
+                                  "--recompute", way["recompute"], "--format", "json"})
+                           .json();
+    EXPECT_EQ(way["largest_batch"], alone["largest_batch"]) << way;
+    EXPECT_EQ(way["footprint"], alone["footprint_at_largest"]) << way;
+    EXPECT_EQ(way["all_examined"], true);
+    EXPECT_GE(way["times"], 1.0);
+    EXPECT_LT(way["times"], 4.0 / 3);
+  }
+  EXPECT_TRUE(contains(json["answer"], "times the multiply-adds")) << json["answer"];
+  EXPECT_TRUE(arenagrad({"fit", "lenet5", "--memory", "2MiB", "--format", "json"})
+                  .json()["frontier"]
+                  .is_null());
+}
+
 TEST(FitVerb, WhatNeverFitsEndsWithThreeAndAReason) {
   const auto result = arenagrad({"fit", "resnet18", "--memory", "64MiB", "--format", "json"});
   EXPECT_EQ(result.code, 3);
@@ -94,6 +118,10 @@ TEST(FitVerb, RefusesWhatMakesNoSense) {
       {{"--memory", "6GiB", "--reserve", "7GiB"}, "--reserve: expected less than the memory"},
       {{"--memory", "6GiB", "--max", "0"}, "--max: expected a whole number of at least 1"},
       {{"--memory", "6GiB", "--max", "9000000000000000000"}, "--max: expected at most"},
+      {{"--memory", "6GiB", "--frontier", "--no-grad"},
+       "--frontier: expected gradients to recompute for, got --no-grad"},
+      {{"--memory", "6GiB", "--plot", "fit.gp"},
+       "--plot: expected --frontier, which it draws, got it alone"},
       {{"--memory", "6GiB", "--budget", "-1"}, "--budget: expected a number of at least 0"},
   };
   for (const auto& one : cases) {

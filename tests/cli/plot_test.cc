@@ -105,6 +105,65 @@ TEST(Plot, AComparisonAndTheLabAreBars) {
   EXPECT_TRUE(contains(script, "title 'lower bound, ")) << script;
 }
 
+/// The numbers between "$NAME << END" and "END".
+std::vector<std::pair<double, double>> block_of(const std::string& script,
+                                                const std::string& name) {
+  std::vector<std::pair<double, double>> rows;
+  bool inside = false;
+  for (const auto& line : test::lines(script)) {
+    if (line == "END") inside = false;
+    if (inside) {
+      std::istringstream words(line);
+      rows.emplace_back();
+      words >> rows.back().first >> rows.back().second;
+    }
+    if (line == "$" + name + " << END") inside = true;
+  }
+  return rows;
+}
+
+TEST(Plot, AFrontierDrawsAllChoicesAndAPathThroughTheOptimal) {
+  const TemporaryFolder folder;
+  const auto file = folder.path("frontier.gp");
+  const auto swept =
+      arenagrad({"sweep", "lenet5", "--batches", "8", "--modes", "full-batch,per-step",
+                 "--capacity", "3MiB", "--frontier", "--format", "json", "--plot", file});
+  ASSERT_EQ(swept.code, 0) << swept.err;
+  auto script = test::read_file(file);
+  std::vector<std::pair<double, double>> all, optimal;
+  const auto swept_json = swept.json();
+  for (const auto& one : swept_json["frontier"]) {
+    if (one["mode"] != "per-step") continue;
+    all.emplace_back(one["times"], one["bytes"]["peak_requested"]);
+    if (one["optimal"]) optimal.push_back(all.back());
+    EXPECT_TRUE(contains(script, "set label '" + one["recompute"].get<std::string>() + "' at"));
+  }
+  const auto expect_same = [&](const std::string& block, const auto& expected) {
+    const auto drawn = block_of(script, block);
+    ASSERT_EQ(drawn.size(), expected.size());
+    for (std::size_t i = 0; i < drawn.size(); ++i) {
+      EXPECT_NEAR(drawn[i].first, expected[i].first, 1e-6);
+      EXPECT_EQ(drawn[i].second, expected[i].second);
+    }
+  };
+  ASSERT_LT(optimal.size(), all.size());
+  expect_same("path1", all);
+  expect_same("frontier1", optimal);
+  EXPECT_TRUE(contains(script, "title 'capacity, 3.00 MiB'")) << script;
+
+  const auto fitted = arenagrad(
+      {"fit", "lenet5", "--memory", "4MiB", "--frontier", "--format", "json", "--plot", file});
+  ASSERT_EQ(fitted.code, 0) << fitted.err;
+  script = test::read_file(file);
+  all.clear();
+  const auto fitted_json = fitted.json();
+  for (const auto& way : fitted_json["frontier"])
+    all.emplace_back(way["times"], way["largest_batch"]);
+  expect_same("path0", all);
+  EXPECT_TRUE(contains(script, "unit = 1.0\n")) << script;
+  EXPECT_TRUE(contains(script, "set ylabel 'largest batch (samples)'\n")) << script;
+}
+
 TEST(Plot, GnuplotDrawsEachKind) {
   if (!gnuplot_is_here()) GTEST_SKIP() << "no gnuplot (package gnuplot-nox)";
   const TemporaryFolder folder;
@@ -114,6 +173,8 @@ TEST(Plot, GnuplotDrawsEachKind) {
       {"sweep", "lenet5", "--batches", "4"},
       {"sweep", "lenet5", "--batches", "1,2,5", "--modes", "full-batch,per-step"},
       {"sweep", "resnet18", "--inputs", "32,64", "--batch", "2", "--capacity", "1GiB"},
+      {"sweep", "lenet5", "--batches", "4", "--modes", "full-batch,per-step", "--frontier"},
+      {"fit", "lenet5", "--memory", "4MiB", "--frontier"},
       {"compare", "lenet5", "--batch", "4", "--reference", "none", "--threads", "1"},
       {"allocators", "lenet5", "--only", "best-fit,plan:search"}};
   for (auto words : commands) {

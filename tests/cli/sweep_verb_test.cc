@@ -73,6 +73,39 @@ TEST(SweepVerb, RealRunsHaveThePlannedLedger) {
     EXPECT_EQ(point["real"]["planned_equals_observed"], true);
 }
 
+TEST(SweepVerb, TheFrontierIsWhatPlanSaysOfEachWay) {
+  const auto result = arenagrad(
+      {"sweep", "lenet5", "--batches", "4,16", "--steps", "1", "--frontier", "--format", "json"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const auto json = result.json();
+  ASSERT_GT(json["frontier"].size(), 4u);
+  int optimal = 0;
+  for (const auto& one : json["frontier"]) {
+    EXPECT_EQ(one["batch"], 16);
+    const auto plan = arenagrad({"plan", "lenet5", "--batch", "16", "--recompute", one["recompute"],
+                                 "--format", "json"})
+                          .json();
+    EXPECT_EQ(one["bytes"]["peak_requested"], plan["bytes"]["peak_requested"]);
+    EXPECT_EQ(one["bytes"]["footprint"], plan["bytes"]["footprint"]);
+    optimal += one["optimal"].get<bool>();
+  }
+  EXPECT_EQ(json["frontier"][0]["recompute"], "none");
+  EXPECT_EQ(json["frontier"][0]["times"], 1.0);
+  EXPECT_EQ(json["frontier"][0]["multiply_adds"], json["points"][1]["multiply_adds"]);
+  EXPECT_GE(optimal, 2);
+  EXPECT_TRUE(contains(json["answer"], "full-batch, batch 16: of ")) << json["answer"];
+  EXPECT_TRUE(arenagrad({"sweep", "lenet5", "--batches", "4", "--format", "json"})
+                  .json()["frontier"]
+                  .is_null());
+}
+
+TEST(SweepVerb, TheFrontierOfImagesIsAtTheLargest) {
+  const auto result = arenagrad({"sweep", "resnet20_cifar", "--inputs", "16,32", "--batch", "2",
+                                 "--frontier", "--format", "json"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  for (const auto& one : result.json()["frontier"]) EXPECT_EQ(one["input"], "3x32x32");
+}
+
 TEST(SweepVerb, ShowsProgressOnATerminalAlone) {
   const std::vector<std::string> words{"sweep", "lenet5", "--batches", "1:3"};
   EXPECT_TRUE(contains(arenagrad(words, {.terminal = true}).err, "2 of 3 points"));
@@ -133,6 +166,8 @@ TEST(SweepVerb, RefusesWhatMakesNoSense) {
       {{"--batch", "3"}, "--batch: expected --batches"},
       {{"--inputs", "3", "--batches", "3"}, "--inputs: expected --batch"},
       {{"--inputs", "28", "--formula", "js"}, "--formula: expected --batches"},
+      {{"--frontier", "--no-grad"}, "--frontier: expected gradients to recompute for"},
+      {{"--frontier", "--formula", "js"}, "--formula: expected it alone, got --frontier as well"},
       {{"--formula", "c"}, "--formula: expected one of text, latex, js, got 'c'"},
       {{"--modes", "fast"}, "--modes: expected one of"},
       {{"--mode", "per-step"}, "unknown flag '--mode' (did you mean '--modes'?)"},

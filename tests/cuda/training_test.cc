@@ -3,7 +3,9 @@
 
 #include <cmath>
 
+#include "experiments/fit.h"
 #include "experiments/recorder.h"
+#include "experiments/sweep.h"
 
 namespace arenagrad::cuda_test {
 namespace {
@@ -150,6 +152,48 @@ TEST_F(EmulatedTraining, AFixedArenaIsTheSame) {
   EXPECT_TRUE(fixed.measurement.planned_equals_observed == true);
   EXPECT_TRUE(fixed.observed == growing.observed);
   EXPECT_EQ(fixed.measurement.losses, growing.measurement.losses);
+}
+
+/// What the CUDA context takes is shown beside each point's ledger.
+TEST_F(EmulatedTraining, ASweepRunsItsPointsOnTheGpu) {
+  const GpuUnderTest gpu;
+  const auto device = gpu.open();
+  SweepOptions options;
+  options.settings = training_settings(GradientMode::full_batch);
+  options.settings.profile = gpu.profile();
+  options.batches = {1, 4};
+  options.modes = {GradientMode::full_batch, GradientMode::per_step};
+  options.real = options.frontier = true;
+  options.device = device.get();
+  const auto swept = sweep([](auto) { return test::small_net(false); }, options);
+  ASSERT_EQ(swept.points.size(), 4u);
+  const auto expect_run = [](const SweepPoint& point) {
+    ASSERT_TRUE(point.real) << point.real_error;
+    EXPECT_EQ(point.real->backend, "cuda");
+    EXPECT_TRUE(point.real->same_ledger);
+    EXPECT_EQ(point.real->context, emulated_cuda::machine().options().context);
+  };
+  for (const auto& point : swept.points) expect_run(point);
+  EXPECT_GT(swept.frontier.size(), 4u);
+  for (const auto& one : swept.frontier) expect_run(one.point);
+}
+
+TEST_F(EmulatedTraining, AFitIsProvedOnTheGpu) {
+  const GpuUnderTest gpu;
+  const auto device = gpu.open();
+  FitOptions options;
+  options.settings = training_settings(GradientMode::full_batch);
+  options.settings.profile = gpu.profile();
+  options.memory = std::size_t{4} << 20;
+  options.most = 1 << 12;
+  options.prove = options.asks_engines = true;
+  options.device = device.get();
+  const auto result = fit(test::small_net(false), options);
+  ASSERT_TRUE(result.proof);
+  EXPECT_TRUE(result.proof->ran) << result.proof->message;
+  EXPECT_EQ(result.proof->backend, "cuda");
+  EXPECT_TRUE(result.proof->same_ledger);
+  EXPECT_TRUE(result.proof->next_refused) << result.proof->message;
 }
 
 /// Device memory in use after each step.

@@ -180,6 +180,45 @@ TEST(ChosenDevice, WorkspaceRulesAreObeyed) {
   EXPECT_GE(planned({}), 168'591'376u);
 }
 
+/// The plan without asking, with `none`, for a device where nobody could answer anyway.
+TEST(ChosenDevice, WithoutWorkspaceNobodyNeedsToBeAsked) {
+  using Workspace = cudnn::EnginePolicy::Workspace;
+  const ChosenDevice device(
+      {.device = "h200", .policy = {.workspace = Workspace::none}, .cudnn_folders = nowhere()});
+  const Model model = load_model("resnet50");
+  Settings settings = settings_for(device, 8);
+  settings.profile = device.unasked_profile();
+  const DryRun dry = run_dry(model, settings);
+  EXPECT_TRUE(dry.measurement.workspace_included);
+  EXPECT_EQ(device.missing_workspace(), "");  // no question was put
+  EXPECT_EQ(dry.measurement.device, "h200");
+  std::size_t batch_norms = 0;
+  for (const Buffer& buffer : dry.experiment.program.buffers) {
+    if (buffer.holds != Holds::workspace) continue;
+    EXPECT_EQ(model.tape.node(buffer.node).layer->op(), "batch_norm");
+    ++batch_norms;
+  }
+  EXPECT_GT(batch_norms, 0u);
+
+  const ChosenDevice heuristic({.device = "h200", .cudnn_folders = nowhere()});
+  EXPECT_THROW(heuristic.unasked_profile(), ContractError);
+  EXPECT_THROW(ChosenDevice({}).unasked_profile(), ContractError);
+}
+
+TEST(ChosenDevice, ThatPlanIsTheOneThatIsAskedFor) {
+  SKIP_WITHOUT_CUDNN();
+  using Workspace = cudnn::EnginePolicy::Workspace;
+  for (const char* name : {"resnet50", "alexnet"}) {
+    const Model model = load_model(name);
+    const ChosenDevice device({.device = "h200", .policy = {.workspace = Workspace::none}});
+    Settings settings = settings_for(device, 16);
+    const DryRun asked = run_dry(model, settings);
+    EXPECT_GT(device.planner()->asked(), 0u);
+    settings.profile = device.unasked_profile();
+    EXPECT_EQ(run_dry(model, settings).record, asked.record) << name;
+  }
+}
+
 TEST(ChosenDevice, EveryProfileIsOneThatCudnnAnswersFor) {
   SKIP_WITHOUT_CUDNN();
   const Model model = load_model("resnet20_cifar");

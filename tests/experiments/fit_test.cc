@@ -106,6 +106,19 @@ TEST(Fit, ProvesTheEdgeByRunningIt) {
       << result.proof->message;
 }
 
+/// What no batch can be planned with is said at once, not after looking at a million.
+TEST(Fit, RefusesAtOnceWhatNoBatchCanHave) {
+  const auto model = load_model("resnet50");
+  FitOptions options;
+  options.memory = std::size_t{6} << 30;
+  options.most = std::int64_t{1} << 40;
+  options.settings.plan.recompute = {.kind = Recompute::Kind::before, .layers = {"nowhere"}};
+  std::int64_t planned = 0;
+  options.progress = [&](std::int64_t) { ++planned; };
+  EXPECT_THROW(fit(model, options), Error);
+  EXPECT_EQ(planned, 0);
+}
+
 TEST(Fit, ReservedMemoryIsNotOurs) {
   const auto model = test::small_net(false);
   FitOptions whole;

@@ -1,0 +1,32 @@
+// Memory against time, of `sweep` and of `fit`: as a table, as JSON, as a sentence, as a picture.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/output.h"
+#include "cli/plot.h"
+#include "cli/table.h"
+#include "experiments/fit.h"
+#include "experiments/sweep.h"
+
+namespace arenagrad::cli {
+
+Table frontier_table(const Sweep& sweep);
+Table frontier_table(const Fit& fit);
+
+Json to_json(const FrontierPoint& point);
+Json to_json(const FitOnFrontier& way);
+
+/// What the cheapest and the smallest way of each mode take. Empty where there is none.
+std::string frontier_text(const Sweep& sweep);
+/// How far recomputation reaches; and which way reaches `effective` samples for the least, if that
+/// is given.
+std::string frontier_text(const Fit& fit, std::optional<std::int64_t> effective);
+
+/// The choices with the frontier through them, one for each mode. None where nothing was planned.
+std::optional<Plot> frontier_plot(const Sweep& sweep, const SweepOptions& options,
+                                  const std::string& model);
+std::optional<Plot> frontier_plot(const Fit& fit, const std::string& model);
+
+}  // namespace arenagrad::cli
