@@ -28,6 +28,11 @@ class GpuDevice final : public Device {
   std::size_t free_memory() const override { return memory_of(options_.index).free; }
 
   std::unique_ptr<Backend> make_backend() override {
+    if (const std::string missing = planner_.missing_workspace(); !missing.empty())
+      throw DeviceError(name() +
+                        ": expected a plan that has an engine for every convolution, got "
+                        "one without: " +
+                        missing);
     return std::make_unique<CudaBackend>(CudaOptions{options_.index, options_.allow_tf32},
                                          planner_.table());
   }

@@ -48,6 +48,9 @@ PinnedMemory make_pinned(std::size_t bytes) {
 Staging::Staging(cudaStream_t stream)
     : stream_(stream), memory_(make_pinned(2 * kHalf)), sent_{make_event(), make_event()} {}
 
+// Nothing is told in a destructor; a device that failed stays failed.
+Staging::~Staging() { static_cast<void>(cudaDeviceSynchronize()); }
+
 void Staging::upload(void* to, const void* from, std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += kHalf, next_ = 1 - next_) {
     const std::size_t part = std::min(kHalf, bytes - at);

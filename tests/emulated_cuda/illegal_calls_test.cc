@@ -292,6 +292,46 @@ INSTANTIATE_TEST_SUITE_P(, IllegalCalls, ::testing::ValuesIn(kCases),
 INSTANTIATE_TEST_SUITE_P(Mapping, IllegalCalls, ::testing::ValuesIn(kMappingCases),
                          [](const auto& info) { return info.param.name; });
 
+/// A copy that is queued reads its pinned memory when it runs, not when it is asked for.
+TEST(QueuedCopies, NeedTheirPinnedMemory) {
+  machine().reset({.deferred = true});
+  {
+    const Bench bench;
+    void* host = nullptr;
+    ASSERT_EQ(cudaMallocHost(&host, 256), cudaSuccess);
+    ASSERT_EQ(
+        cudaMemcpyAsync(bench.at(0), host, 256, cudaMemcpyHostToDevice, bench.session.stream()),
+        cudaSuccess);
+    EXPECT_EQ(cudaFreeHost(host), cudaSuccess);
+    EXPECT_EQ(machine().take_violations(),
+              std::vector<std::string>{"emulated: cudaFreeHost: a queued copy still uses it"});
+
+    ASSERT_EQ(cudaMallocHost(&host, 256), cudaSuccess);
+    ASSERT_EQ(
+        cudaMemcpyAsync(host, bench.at(0), 256, cudaMemcpyDeviceToHost, bench.session.stream()),
+        cudaSuccess);
+    ASSERT_EQ(cudaStreamSynchronize(bench.session.stream()), cudaSuccess);
+    EXPECT_EQ(cudaFreeHost(host), cudaSuccess);
+    EXPECT_EQ(machine().take_violations(), std::vector<std::string>{});
+  }
+  EXPECT_EQ(machine().leaks(), std::vector<std::string>{});
+}
+
+/// As when a run is given up right after its input was handed over.
+TEST(QueuedCopies, AreWaitedForWhenASessionEnds) {
+  machine().reset({.deferred = true});
+  void* block = nullptr;
+  ASSERT_EQ(cudaMalloc(&block, kBytes), cudaSuccess);
+  {
+    const float host[64] = {};
+    cuda::Session session(0, false);
+    session.staging().upload(block, host, sizeof host);
+  }
+  EXPECT_EQ(machine().take_violations(), std::vector<std::string>{});
+  EXPECT_EQ(cudaFree(block), cudaSuccess);
+  EXPECT_EQ(machine().leaks(), std::vector<std::string>{});
+}
+
 /// The same bench, used as it should be: nothing of the above is caught by accident.
 TEST(LegalCalls, AreNotCaught) {
   machine().reset();
