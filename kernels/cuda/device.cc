@@ -33,11 +33,15 @@ class GpuDevice final : public Device {
                         ": expected a plan that has an engine for every convolution, got "
                         "one without: " +
                         missing);
-    return std::make_unique<CudaBackend>(CudaOptions{options_.index, options_.allow_tf32},
-                                         planner_.table());
+    auto backend = std::make_unique<CudaBackend>(CudaOptions{options_.index, options_.allow_tf32},
+                                                 planner_.table());
+    stream_ = backend->stream();
+    return backend;
   }
   std::unique_ptr<Driver> make_driver(const ArenaMemory& memory) override {
     ARENAGRAD_CHECK(cudaSetDevice(options_.index));
+    if (memory.kind == ArenaKind::pool)
+      return make_pool_driver(options_.index, stream_, memory.capacity);
     if (memory.kind == ArenaKind::fixed)
       return make_fixed_driver(memory.planned, memory.capacity, memory.granule);
     return make_growing_driver(options_.index, memory.capacity, memory.granule);
@@ -52,6 +56,7 @@ class GpuDevice final : public Device {
  private:
   GpuOptions options_;
   const cudnn::EnginePlanner& planner_;
+  CUstream_st* stream_ = nullptr;  // of the backend made last
 };
 
 std::string why(cudaError_t status) {

@@ -80,5 +80,40 @@ TEST_F(OnTheCommandLine, WithoutCudnnARunIsRefused) {
   }
 }
 
+/// What the strategy leaves unknown is null in JSON, "opaque" in tables; the counters are there.
+TEST_F(OnTheCommandLine, AnOpaqueRunSaysWhatItDoesNotKnow) {
+  const std::vector<std::string> more{"--engines-from", engines(),    "--cudnn",
+                                      nowhere(),        "--strategy", "pool-async"};
+  const Outcome outcome = call("run", more);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const auto json = outcome.json();
+  EXPECT_EQ(json["strategy"], "pool-async");
+  EXPECT_EQ(json["planned_equals_observed"], true);
+  EXPECT_EQ(json["balanced"], true);
+  for (const char* key : {"peak_granted", "footprint", "reserved", "unaccounted"})
+    EXPECT_TRUE(json["bytes"][key].is_null()) << key;
+  EXPECT_EQ(json["pool"]["used"], 0);
+  EXPECT_GE(json["pool"]["used_high"], json["bytes"]["peak_requested"]);
+  EXPECT_GE(json["pool"]["reserved_high"], json["pool"]["used_high"]);
+  EXPECT_TRUE(contains(json["answer"].get<std::string>(), ", the pool used ")) << json["answer"];
+
+  EXPECT_TRUE(
+      call("run", {"--engines-from", engines(), "--cudnn", nowhere(), "--strategy", "best-fit"})
+          .json()["pool"]
+          .is_null());
+}
+
+TEST_F(OnTheCommandLine, AnOpaqueRunThatDoesNotFitIsAResult) {
+  const Outcome outcome = call("run", {"--engines-from", engines(), "--cudnn", nowhere(),
+                                       "--strategy", "pool-async", "--capacity", "64KiB"});
+  EXPECT_EQ(outcome.code, 3) << outcome.err;
+  const auto error = outcome.json()["error"];
+  for (const char* key : {"granted", "needed", "footprint", "reserved", "free", "largest_hole",
+                          "footprint_without_limit"})
+    EXPECT_TRUE(error[key].is_null()) << key;
+  EXPECT_TRUE(error["waste"]["external"].is_null());
+  EXPECT_FALSE(error["alternatives"].empty());
+}
+
 }  // namespace
 }  // namespace arenagrad::cuda_test
