@@ -29,6 +29,8 @@ class Arena {
 
   /// Null in a dry run. Offsets count from here.
   std::byte* base() const { return driver_.base(); }
+  /// Of a live placement, in a real run.
+  std::byte* at(const Placement& placement) const { return driver_.at(placement.offset); }
   Ledger& ledger() { return ledger_; }
   const AllocationStrategy& strategy() const { return *strategy_; }
   std::size_t alignment() const { return alignment_; }

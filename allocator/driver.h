@@ -7,8 +7,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -22,6 +24,12 @@ inline constexpr std::size_t kProcessRange = std::size_t{1} << 42;
 
 /// Whether a range's memory can be mapped elsewhere too.
 enum class Sharing { none, shareable };
+
+/// What a device's own pool says of itself: bytes that it has taken from the device, and bytes of
+/// them that are handed out, both now and at their highest.
+struct PoolCounters {
+  std::uint64_t reserved = 0, reserved_high = 0, used = 0, used_high = 0;
+};
 
 class Driver {
  public:
@@ -79,6 +87,11 @@ class Driver {
 
   /// Host or device address of offset 0; null when there is no memory (simulated).
   virtual std::byte* base() const = 0;
+  /// Address of a committed offset. Where each commit has an address of its own there is no base,
+  /// and `offset` is one at which a commit began.
+  virtual std::byte* at(std::size_t offset) const { return base() + offset; }
+  /// Nothing, unless the memory is a pool's. Throws Error when it does not answer.
+  virtual std::optional<PoolCounters> pool_counters() const { return std::nullopt; }
 
  protected:
   virtual void do_reserve(std::size_t offset, std::size_t bytes) = 0;

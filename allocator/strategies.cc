@@ -1,5 +1,3 @@
-#include <array>
-
 #include "allocator/nearest.h"
 #include "allocator/strategy.h"
 
@@ -11,6 +9,7 @@ Maker make_caching, make_expandable, make_bfc, make_bfc_two_ended, make_tlsf, ma
     make_stitch;
 Maker make_bump, make_best_fit, make_first_fit, make_greedy_size;
 Maker make_greedy_size_first, make_portfolio, make_search, make_exact;
+Maker make_pool_async;
 
 namespace {
 
@@ -55,6 +54,21 @@ constexpr StrategyInfo kStrategies[] = {
      .searches = true},
 };
 
+constexpr StrategyInfo kOpaque[] = {
+    {.name = "pool-async",
+     .summary = "each buffer from cudaMallocAsync's pool; run on a GPU alone, offsets unknown",
+     .offline = false,
+     .make = make_pool_async,
+     .opaque = true},
+};
+
+std::vector<const StrategyInfo*> all() {
+  std::vector<const StrategyInfo*> all;
+  for (const StrategyInfo& info : kStrategies) all.push_back(&info);
+  for (const StrategyInfo& info : kOpaque) all.push_back(&info);
+  return all;
+}
+
 std::string_view bare(std::string_view name) {
   return name.starts_with(kPlanPrefix) ? name.substr(kPlanPrefix.size()) : name;
 }
@@ -62,23 +76,25 @@ std::string_view bare(std::string_view name) {
 }  // namespace
 
 std::span<const StrategyInfo> strategies() { return kStrategies; }
+std::span<const StrategyInfo> opaque_strategies() { return kOpaque; }
 
 const StrategyInfo& find_strategy(std::string_view name) {
-  for (const StrategyInfo& info : kStrategies) {
-    if (info.name == name || bare(info.name) == name) return info;
+  const auto known = all();
+  for (const StrategyInfo* info : known) {
+    if (info->name == name || bare(info->name) == name) return *info;
   }
   std::string list;
-  std::array<std::string_view, std::size(kStrategies)> bare_names;
-  for (std::size_t i = 0; i < std::size(kStrategies); ++i) {
-    list += (i > 0 ? ", " : "") + std::string(kStrategies[i].name);
-    bare_names[i] = bare(kStrategies[i].name);
+  std::vector<std::string_view> bare_names;
+  for (const StrategyInfo* info : known) {
+    list += (list.empty() ? "" : ", ") + std::string(info->name);
+    bare_names.push_back(bare(info->name));
   }
   std::string message =
       "unknown strategy; expected one of " + list + "; got \"" + std::string(name) + "\"";
   const std::string_view nearest = nearest_name(bare(name), bare_names);
-  for (const StrategyInfo& info : kStrategies) {
-    if (!nearest.empty() && bare(info.name) == nearest) {
-      message += "; did you mean " + std::string(info.name) + "?";
+  for (const StrategyInfo* info : known) {
+    if (!nearest.empty() && bare(info->name) == nearest) {
+      message += "; did you mean " + std::string(info->name) + "?";
     }
   }
   throw Error(message);

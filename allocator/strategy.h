@@ -80,14 +80,19 @@ struct StrategyInfo {
   bool adaptive = false;
   bool reuses = true;     // memory that was freed
   bool searches = false;  // offline: takes its time to plan, more so with many buffers
+  // Nobody but the device's own pool knows where buffers lie: offsets and usage stand for the
+  // requests alone, over a driver of such a pool, whose granule is 1 byte.
+  bool opaque = false;
 };
 
-/// Every strategy, in the order listings show them. Adding one: its file, and in strategies.cc its
-/// maker's name and one line of the table.
+/// Every strategy that says where buffers lie, in the order listings show them. Adding one: its
+/// file, and in strategies.cc its maker's name and one line of the table.
 std::span<const StrategyInfo> strategies();
+/// Those that don't: they can be run with, not planned with or compared.
+std::span<const StrategyInfo> opaque_strategies();
 
-/// By name; a planner's bare name ("greedy-size" for "plan:greedy-size") is accepted. Throws Error
-/// that lists the names and the nearest one.
+/// Of either kind, by name; a planner's bare name ("greedy-size" for "plan:greedy-size") is
+/// accepted. Throws Error that lists the names and the nearest one.
 const StrategyInfo& find_strategy(std::string_view name);
 
 }  // namespace arenagrad

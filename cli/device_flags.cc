@@ -76,6 +76,10 @@ const ChosenDevice& DeviceFlags::device(bool computes) const {
   return **opened_;
 }
 
+std::string DeviceFlags::backend() const {
+  return opened() != nullptr && opened()->planner() != nullptr ? "cuda" : "cpu";
+}
+
 void add_device_flags(CLI::App& command, Flags& flags) {
   DeviceFlags& device = flags.device;
   DeviceChoice& choice = device.choice;

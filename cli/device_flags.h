@@ -28,6 +28,8 @@ struct DeviceFlags {
   const ChosenDevice& device(bool computes) const;
   /// The same where it has been opened, else null.
   const ChosenDevice* opened() const { return opened_->get(); }
+  /// What computes on it, as JSON names it: "cpu" or "cuda".
+  std::string backend() const;
 
  private:
   std::shared_ptr<std::unique_ptr<ChosenDevice>> opened_ =

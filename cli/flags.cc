@@ -44,7 +44,28 @@ std::string strategy_help() {
   std::string text = "how the arena is cut up (default best-fit):";
   for (const auto& strategy : strategies())
     text += "\n" + std::string(strategy.name) + ": " + std::string(strategy.summary);
+  for (const auto& strategy : opaque_strategies())
+    text += "\n" + std::string(strategy.name) + ": " + std::string(strategy.summary);
   return text;
+}
+
+/// An opaque strategy is a GPU's own: it can be run with, and where buffers lie is not known.
+void check_opaque(const Flags& flags) {
+  if (!find_strategy(flags.strategy).opaque) return;
+  if (!flags.device.executes || flags.compares)
+    throw UsageError("--strategy: expected one that says where buffers lie, got " + flags.strategy +
+                     ", which is opaque: it can be run with (arenagrad run --device cuda), not "
+                     "planned or compared");
+  if (flags.device.choice.device == "cpu")
+    throw UsageError("--strategy " + flags.strategy +
+                     ": expected a GPU as --device, got cpu: the pool is CUDA's");
+  const char* given = flags.events                             ? "--events"
+                      : !flags.trace.empty()                   ? "--trace"
+                      : flags.device.arena == ArenaKind::fixed ? "--arena fixed"
+                                                               : nullptr;
+  if (given != nullptr)
+    throw UsageError(std::string(given) + ": expected a --strategy that says where buffers lie, " +
+                     "got " + flags.strategy + ", which is opaque");
 }
 
 std::string trace_endings() {
@@ -82,6 +103,7 @@ OptimizerSpec optimizer_of(const Flags& flags) {
 }  // namespace
 
 Settings Flags::settings(std::int64_t default_batch) const {
+  check_opaque(*this);
   Settings result;
   auto& plan = result.plan;
   plan.mode = modes.empty() ? GradientMode::full_batch : modes.front();

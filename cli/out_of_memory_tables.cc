@@ -15,9 +15,11 @@ Table request_table(const OutOfMemoryReport& report) {
   table.add("category", "category", std::string(name(report.category)));
   table.add("shape", "shape", fmt::format("{} {}", report.shape.text(), name(report.dtype)));
   table.add("requested", "requested", Bytes{report.requested});
-  table.add("granted if it had fitted", "granted", Bytes{report.granted});
-  table.add(report.whole_plan ? "the whole plan" : "footprint that would serve it", "needed",
-            Bytes{report.needed});
+  if (!report.opaque) {
+    table.add("granted if it had fitted", "granted", Bytes{report.granted});
+    table.add(report.whole_plan ? "the whole plan" : "footprint that would serve it", "needed",
+              Bytes{report.needed});
+  }
   table.add("capacity", "capacity", Bytes{report.capacity});
   table.add("lower bound of the run", "lower_bound", Bytes{report.lower_bound});
   table.add("aligned bound of the run", "aligned_bound", Bytes{report.aligned_bound});
@@ -52,7 +54,7 @@ Table alternatives_table(const OutOfMemoryReport& report) {
 std::vector<Table> out_of_memory_tables(const OutOfMemoryReport& report) {
   std::vector<Table> tables{request_table(report)};
   if (!report.whole_plan) {
-    tables.push_back(waste_table(report));
+    if (!report.opaque) tables.push_back(waste_table(report));
     tables.push_back(category_table(report.live, "live when it was refused"));
   }
   tables.push_back(

@@ -31,6 +31,8 @@ std::string batching_text(const PlanOptions& plan) {
                          : "");
 }
 
+Cell unless(bool opaque, Cell cell) { return opaque ? Cell{std::string("opaque")} : cell; }
+
 Share share(std::size_t part, std::size_t whole) {
   return {whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole)};
 }
@@ -71,21 +73,28 @@ Table bytes_table(const Measurement& m) {
   table.add("  per sample", "bytes.saved_per_sample", Bytes{bytes.saved_per_sample});
   table.add("  fixed", "bytes.saved_fixed", Bytes{bytes.saved_fixed});
   table.add("peak requested", "bytes.peak_requested", Bytes{bytes.peak_requested});
-  table.add("peak granted", "bytes.peak_granted", Bytes{bytes.peak_granted});
-  table.add("footprint", "bytes.footprint", Bytes{bytes.footprint});
-  table.add("reserved", "bytes.reserved", Bytes{bytes.reserved});
+  table.add("peak granted", "bytes.peak_granted", unless(m.opaque, Bytes{bytes.peak_granted}));
+  table.add("footprint", "bytes.footprint", unless(m.opaque, Bytes{bytes.footprint}));
+  table.add("reserved", "bytes.reserved", unless(m.opaque, Bytes{bytes.reserved}));
   table.add("lower bound", "bytes.lower_bound", Bytes{bytes.lower_bound});
   table.add("aligned bound", "bytes.aligned_bound", Bytes{bytes.aligned_bound});
-  table.add("footprint / lower bound", "footprint_over_lower_bound",
-            Real{bytes.lower_bound == 0 ? 1.0
-                                        : static_cast<double>(bytes.footprint) /
-                                              static_cast<double>(bytes.lower_bound),
-                 5});
+  table.add(
+      "footprint / lower bound", "footprint_over_lower_bound",
+      unless(m.opaque, Real{bytes.lower_bound == 0 ? 1.0
+                                                   : static_cast<double>(bytes.footprint) /
+                                                         static_cast<double>(bytes.lower_bound),
+                            5}));
+  if (m.pool) {
+    table.add("pool reserved, now", "pool.reserved", Bytes{m.pool->reserved});
+    table.add("  at its highest", "pool.reserved_high", Bytes{m.pool->reserved_high});
+    table.add("pool used, now", "pool.used", Bytes{m.pool->used});
+    table.add("  at its highest", "pool.used_high", Bytes{m.pool->used_high});
+  }
   if (m.backend != "none") {
     table.add("context (libraries)", "bytes.context", Bytes{bytes.context});
     table.add("host arrays", "bytes.host", Bytes{bytes.host});
   }
-  table.add("unaccounted", "bytes.unaccounted", Bytes{bytes.unaccounted});
+  table.add("unaccounted", "bytes.unaccounted", unless(m.opaque, Bytes{bytes.unaccounted}));
   const auto& at = m.peak_at;
   table.add("peak set by", "peak_at",
             fmt::format("{}{}{}: {}", at.step ? fmt::format("step {}, ", at.step) : "", at.phase,

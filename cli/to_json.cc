@@ -28,21 +28,31 @@ Json to_json(const std::vector<LiveBuffer>& buffers) {
   return list;
 }
 
-Json to_json(const ByteReport& bytes) {
+/// What an opaque strategy leaves unknown is null.
+Json unless(bool opaque, std::size_t bytes) { return opaque ? Json(nullptr) : Json(bytes); }
+
+Json to_json(const ByteReport& bytes, bool opaque) {
   return {{"by_category_at_peak", by_category(bytes.by_category_at_peak)},
           {"persistent", bytes.persistent},
           {"saved", bytes.saved},
           {"saved_per_sample", bytes.saved_per_sample},
           {"saved_fixed", bytes.saved_fixed},
           {"peak_requested", bytes.peak_requested},
-          {"peak_granted", bytes.peak_granted},
-          {"footprint", bytes.footprint},
-          {"reserved", bytes.reserved},
+          {"peak_granted", unless(opaque, bytes.peak_granted)},
+          {"footprint", unless(opaque, bytes.footprint)},
+          {"reserved", unless(opaque, bytes.reserved)},
           {"lower_bound", bytes.lower_bound},
           {"aligned_bound", bytes.aligned_bound},
-          {"unaccounted", bytes.unaccounted},
+          {"unaccounted", unless(opaque, bytes.unaccounted)},
           {"context", bytes.context},
           {"host", bytes.host}};
+}
+
+Json to_json(const PoolCounters& pool) {
+  return {{"reserved", pool.reserved},
+          {"reserved_high", pool.reserved_high},
+          {"used", pool.used},
+          {"used_high", pool.used_high}};
 }
 
 Json to_json(const OptimizerSpec& optimizer) {
@@ -130,7 +140,8 @@ void put(Json& object, const Measurement& m) {
       m.planned_equals_observed ? Json(*m.planned_equals_observed) : Json(nullptr);
   object["events"] = m.events;
   object["digest"] = fmt::format("{:016x}", m.digest);
-  object["bytes"] = to_json(m.bytes);
+  object["bytes"] = to_json(m.bytes, m.opaque);
+  object["pool"] = m.pool ? to_json(*m.pool) : Json(nullptr);
   object["peak_at"] = {{"step", m.peak_at.step},
                        {"phase", m.peak_at.phase},
                        {"layer", m.peak_at.layer.empty() ? Json(nullptr) : Json(m.peak_at.layer)},
@@ -185,17 +196,19 @@ Json to_json(const OutOfMemoryReport& report) {
           {"shape", dims(report.shape)},
           {"dtype", name(report.dtype)},
           {"requested", report.requested},
-          {"granted", report.granted},
+          {"granted", unless(report.opaque, report.granted)},
           {"live", by_category(report.live)},
           {"live_total", report.live_total},
-          {"waste", {{"internal", report.internal_waste}, {"external", report.external_waste}}},
-          {"footprint", report.footprint},
-          {"reserved", report.reserved},
-          {"free", report.free},
-          {"largest_hole", report.largest_hole},
+          {"waste",
+           {{"internal", unless(report.opaque, report.internal_waste)},
+            {"external", unless(report.opaque, report.external_waste)}}},
+          {"footprint", unless(report.opaque, report.footprint)},
+          {"reserved", unless(report.opaque, report.reserved)},
+          {"free", unless(report.opaque, report.free)},
+          {"largest_hole", unless(report.opaque, report.largest_hole)},
           {"capacity", report.capacity},
           {"system_refused", report.system_refused},
-          {"needed", report.needed},
+          {"needed", unless(report.opaque, report.needed)},
           {"whole_plan", report.whole_plan},
           {"top", to_json(report.top)},
           {"lower_bound", report.lower_bound},

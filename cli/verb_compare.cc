@@ -106,7 +106,8 @@ Document document_of(const Comparison& comparison, const Model& model, const Fla
   const auto ran = std::ranges::find_if(
       comparison.modes, [](const ModeResult& mode) { return mode.measurement.has_value(); });
   auto& json = document.json = json_header(
-      "compare", flags, model, ran == comparison.modes.end() ? "cpu" : ran->measurement->backend);
+      "compare", flags, model,
+      ran == comparison.modes.end() ? flags.device.backend() : ran->measurement->backend);
   json["name"] = model.name;
   json["device"] = comparison.settings.profile.name;
   put(json, comparison.settings);

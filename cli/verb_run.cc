@@ -15,10 +15,14 @@ std::string answer_of(const Measurement& m) {
                           ? fmt::format("loss {:.6g} to {:.6g} in {} steps", m.losses.front(),
                                         m.losses.back(), m.losses.size())
                           : fmt::format("loss {:.9g}", m.losses.empty() ? 0 : m.losses.front());
+  const auto taken =
+      m.pool ? fmt::format("the pool used {} and reserved {} at most",
+                           exact_bytes(m.pool->used_high), exact_bytes(m.pool->reserved_high))
+             : "a footprint of " + exact_bytes(m.bytes.footprint);
   return fmt::format(
-      "{}: {}, {} at its peak, a footprint of {}, {} a step; {}, books {}.",
-      subject(m.name, m.settings), losses, exact_bytes(m.bytes.peak_requested),
-      exact_bytes(m.bytes.footprint), shown(Duration{m.seconds ? m.seconds->step_median : 0}),
+      "{}: {}, {} at its peak, {}, {} a step; {}, books {}.", subject(m.name, m.settings), losses,
+      exact_bytes(m.bytes.peak_requested), taken,
+      shown(Duration{m.seconds ? m.seconds->step_median : 0}),
       m.planned_equals_observed.value_or(false) ? "planned == observed" : "planned != observed",
       m.balanced ? "balanced" : "NOT BALANCED");
 }

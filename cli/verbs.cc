@@ -10,7 +10,9 @@
 namespace arenagrad::cli {
 namespace {
 
-std::string backend_of(const std::string& verb) { return verb == "plan" ? "none" : "cpu"; }
+std::string backend_of(const std::string& verb, const Flags& flags) {
+  return verb == "plan" ? "none" : flags.device.backend();
+}
 
 }  // namespace
 
@@ -31,7 +33,7 @@ ExitCode emit_out_of_memory(const std::string& verb, const OutOfMemoryReport& re
                             const Json& timeline, const Model& model, const Flags& flags,
                             const Console& console) {
   Document document;
-  document.json = json_header(verb, flags, model, backend_of(verb));
+  document.json = json_header(verb, flags, model, backend_of(verb, flags));
   document.json["name"] = model.name;
   put(document.json, report.settings);
   document.json["error"] = to_json(report);
@@ -47,7 +49,7 @@ ExitCode emit_out_of_memory(const std::string& verb, const OutOfMemoryReport& re
 ExitCode emit_not_enough(const std::string& verb, const NotEnoughMemory& error, const Model& model,
                          const Flags& flags, const Console& console) {
   Document document;
-  document.json = json_header(verb, flags, model, backend_of(verb));
+  document.json = json_header(verb, flags, model, backend_of(verb, flags));
   document.json["name"] = model.name;
   document.json["error"] = {{"kind", "not_enough_memory"},
                             {"message", error.what()},

@@ -138,11 +138,7 @@ std::unique_ptr<Device> ChosenDevice::open() const {
 }
 
 std::string ChosenDevice::missing_workspace() const {
-  if (planner_ == nullptr || planner_->complete()) return "";
-  return fmt::format(
-      "workspace of {} kind{} of convolution is not included: nobody here knows it ({})",
-      planner_->unknown().size(), planner_->unknown().size() == 1 ? "" : "s",
-      planner_->why_unknown());
+  return planner_ == nullptr ? "" : planner_->missing_workspace();
 }
 
 EnginesFile ChosenDevice::answers() const {

@@ -25,6 +25,8 @@ class CpuDevice final : public Device {
   }
   /// Always growing: the system gives pages when they are touched.
   std::unique_ptr<Driver> make_driver(const ArenaMemory& memory) override {
+    if (memory.kind == ArenaKind::pool)
+      throw Error("a pool of the device's own: expected a GPU, got cpu, which has none");
     return std::make_unique<HostDriver>(memory.capacity, memory.granule);
   }
   std::size_t context(std::size_t arena, std::size_t host) const override {

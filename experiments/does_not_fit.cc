@@ -57,6 +57,12 @@ std::string refused(const OutOfMemoryReport& report) {
   std::string text = fmt::format("out of memory in {}{}{}: {} asks for {}", report.phase,
                                  report.layer.empty() ? "" : " of ", report.layer, tensor,
                                  exact_bytes(report.requested));
+  if (report.opaque)
+    return text +
+           fmt::format("; {} are live{}", exact_bytes(report.live_total),
+                       report.system_refused
+                           ? ", and the device's pool refused to give more."
+                           : fmt::format(" of a capacity of {}.", exact_bytes(report.capacity)));
   if (report.granted != report.requested)
     text += fmt::format(", which takes {}", exact_bytes(report.granted));
   text += fmt::format("; {} are live, {} lie in holes (the largest hole {})",
@@ -121,6 +127,7 @@ OutOfMemoryReport explain(const Experiment& experiment, const OutOfMemory& error
   report.capacity = error.capacity;
   report.internal_waste = report.footprint - report.free - report.live_total;
   report.external_waste = report.free;
+  report.opaque = tried.opaque;
   report.whole_plan = tried.offline;
   report.needed = error.needed;
   report.system_refused = error.needed <= error.capacity;
@@ -133,7 +140,7 @@ OutOfMemoryReport explain(const Experiment& experiment, const OutOfMemory& error
     const auto& quick = find_strategy("best-fit");
     report.top = largest(experiment, dry_run(experiment, quick, kUnlimited).live_at_peak);
   } else {
-    report.footprint_without_limit = footprint_in(experiment, tried, kUnlimited);
+    if (!tried.opaque) report.footprint_without_limit = footprint_in(experiment, tried, kUnlimited);
     report.top = largest(experiment, error.live_buffers);
   }
   for (const auto& strategy : strategies())

@@ -37,6 +37,9 @@ struct OutOfMemoryReport {
   std::size_t external_waste = 0;  // holes: free bytes below the footprint
   /// The largest live buffers. Where a plan did not fit, nothing is live: then those at the peak.
   std::vector<LiveBuffer> top;
+  /// The strategy doesn't say where buffers lie: what is granted, needed, footprint, reserved,
+  /// free, the hole and waste are not known, and not to be shown.
+  bool opaque = false;
   /// What was asked for was a whole plan, which is reserved before its first request.
   bool whole_plan = false;
   std::size_t needed = 0;  // the footprint that would have served the request; the plan's height

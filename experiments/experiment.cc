@@ -46,12 +46,19 @@ LedgerRecord walk(const Experiment& experiment, const StrategyInfo& strategy, Dr
           ledger.events(), ledger.digest(), driver.reserved()};
 }
 
-LedgerRecord dry_run(const Experiment& experiment, const StrategyInfo& strategy,
-                     std::size_t capacity, std::vector<Event>* log,
-                     const std::atomic<bool>* interrupted) {
+std::size_t granule(const Experiment& experiment, const StrategyInfo& strategy) {
+  return strategy.opaque ? 1 : experiment.profile.granule;
+}
+
+namespace {
+
+LedgerRecord simulate(const Experiment& experiment, const StrategyInfo& strategy,
+                      std::size_t capacity, std::vector<Event>* log,
+                      const std::atomic<bool>* interrupted) {
   // What no process could hold is planned all the same, with addresses that no process has.
   const bool beyond = experiment.lower_bound > kProcessRange / 2;
-  SimulatedDriver driver(capacity, experiment.profile.granule, beyond ? kUnlimited : kProcessRange);
+  SimulatedDriver driver(capacity, granule(experiment, strategy),
+                         beyond ? kUnlimited : kProcessRange);
   RunResult none;
   return walk(experiment, strategy, driver,
               {.steps = experiment.settings.steps,
@@ -60,13 +67,34 @@ LedgerRecord dry_run(const Experiment& experiment, const StrategyInfo& strategy,
               none, log);
 }
 
+void check_places(const StrategyInfo& strategy) {
+  if (strategy.opaque)
+    throw Error("a dry run: expected a strategy that says where buffers lie, got " +
+                std::string(strategy.name) + ", which is opaque");
+}
+
+}  // namespace
+
+LedgerRecord dry_run(const Experiment& experiment, const StrategyInfo& strategy,
+                     std::size_t capacity, std::vector<Event>* log,
+                     const std::atomic<bool>* interrupted) {
+  check_places(strategy);
+  return simulate(experiment, strategy, capacity, log, interrupted);
+}
+
 DryRun run_dry(const Model& model, const Settings& settings, std::vector<Event>* log,
                const std::atomic<bool>* interrupted) {
+  check_places(find_strategy(settings.strategy));
+  return expect_run(model, settings, log, interrupted);
+}
+
+DryRun expect_run(const Model& model, const Settings& settings, std::vector<Event>* log,
+                  const std::atomic<bool>* interrupted) {
   DryRun result{prepare(model, settings), {}, {}};
   const auto& strategy = find_strategy(settings.strategy);
   try {
     result.record =
-        dry_run(result.experiment, strategy, result.experiment.capacity(), log, interrupted);
+        simulate(result.experiment, strategy, result.experiment.capacity(), log, interrupted);
   } catch (const OutOfMemory& error) {
     throw DoesNotFit(explain(result.experiment, error));
   }

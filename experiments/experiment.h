@@ -47,7 +47,8 @@ LedgerRecord walk(const Experiment& experiment, const StrategyInfo& strategy, Dr
                   const ExecuteOptions& options, RunResult& result,
                   std::vector<Event>* log = nullptr);
 
-/// `walk` without memory behind it, with another strategy or capacity when wanted.
+/// `walk` without memory behind it, with another strategy or capacity when wanted. Error for an
+/// opaque strategy, whose offsets nobody can foretell.
 LedgerRecord dry_run(const Experiment& experiment, const StrategyInfo& strategy,
                      std::size_t capacity, std::vector<Event>* log = nullptr,
                      const std::atomic<bool>* interrupted = nullptr);
@@ -67,5 +68,13 @@ struct DryRun {
 };
 DryRun run_dry(const Model& model, const Settings& settings, std::vector<Event>* log = nullptr,
                const std::atomic<bool>* interrupted = nullptr);
+
+/// The same, to hold a real run against. Of an opaque strategy it tells what is requested, which is
+/// the run's to the byte; where that would lie stays open.
+DryRun expect_run(const Model& model, const Settings& settings, std::vector<Event>* log = nullptr,
+                  const std::atomic<bool>* interrupted = nullptr);
+
+/// The unit of driver memory under a strategy, bytes.
+std::size_t granule(const Experiment& experiment, const StrategyInfo& strategy);
 
 }  // namespace arenagrad

@@ -137,6 +137,10 @@ LabReport run_lab(RequestTrace trace, const LabOptions& options) {
   } else {
     for (const std::string& name : options.only) chosen.push_back(&find_strategy(name));
   }
+  for (const StrategyInfo* strategy : chosen)
+    if (strategy->opaque)
+      throw Error("the lab: expected strategies that say where buffers lie, got " +
+                  std::string(strategy->name) + ", which is opaque: only a run on a GPU has it");
   Lab lab(report.trace, options);
   for (const StrategyInfo* strategy : chosen) report.rows.push_back(lab.row(*strategy));
   return report;
@@ -182,6 +186,9 @@ const std::vector<std::pair<std::string, std::string>> kLabDefinitions = {
      "from there: in less than its footprint without a limit a run may fit all the same"},
     {"ns", "host bookkeeping alone, median and 99th percentile; a simulated driver does no work"},
     {"proof", "optimal: no plan is lower; else the gap to the proven bound"},
+    {"left out",
+     "pool-async (cudaMallocAsync): opaque, it doesn't say where buffers lie; run has it, on a "
+     "GPU"},
     {"lifetimes", "half-open; at one time frees come before allocations"},
 };
 

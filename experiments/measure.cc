@@ -17,11 +17,12 @@ ByteReport byte_report(const Experiment& experiment, const LedgerRecord& record)
   bytes.saved_per_sample = saved.per_sample;
   bytes.saved_fixed = saved.fixed;
   bytes.peak_requested = record.peak.requested;
+  bytes.lower_bound = experiment.lower_bound;
+  bytes.aligned_bound = experiment.aligned_bound;
+  if (find_strategy(experiment.settings.strategy).opaque) return bytes;
   bytes.peak_granted = record.totals.peak_granted;
   bytes.footprint = record.totals.footprint;
   bytes.reserved = record.totals.peak_reserved;
-  bytes.lower_bound = experiment.lower_bound;
-  bytes.aligned_bound = experiment.aligned_bound;
   const auto known = record.totals.reserved;
   bytes.unaccounted =
       std::max(record.driver_reserved, known) - std::min(record.driver_reserved, known);
@@ -77,6 +78,7 @@ Measurement measure(const Experiment& experiment, const LedgerRecord& record) {
   m.device = experiment.profile.name;
   m.backend = "none";
   m.workspace_included = experiment.profile.kernels->complete();
+  m.opaque = find_strategy(experiment.settings.strategy).opaque;
   m.settings = experiment.settings;
   m.parameters = experiment.model->tape.parameter_count();
   m.events = record.events;
@@ -84,8 +86,9 @@ Measurement measure(const Experiment& experiment, const LedgerRecord& record) {
   m.bytes = byte_report(experiment, record);
   // The ledger has thrown if an identity failed at any event; what remains is the end of the run.
   m.balanced = record.totals.requested == 0 && record.totals.allocations == record.totals.frees &&
-               m.bytes.unaccounted == 0 && m.bytes.aligned_bound <= m.bytes.footprint &&
-               m.bytes.footprint <= m.bytes.reserved;
+               m.bytes.unaccounted == 0 &&
+               (m.opaque || (m.bytes.aligned_bound <= m.bytes.footprint &&
+                             m.bytes.footprint <= m.bytes.reserved));
   m.peak_at = peak_at(experiment, record);
   m.top = largest(experiment, record.live_at_peak);
   return m;

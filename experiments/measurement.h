@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "allocator/category.h"
+#include "allocator/driver.h"
 #include "experiments/settings.h"
 #include "kernels/shape.h"
 
@@ -62,6 +63,10 @@ struct Measurement {
   /// False: nobody here could say how much scratch the device's convolutions take, and none is in
   /// the bytes.
   bool workspace_included = true;
+  /// The strategy doesn't say where buffers lie: what is granted, footprint, reserved and
+  /// unaccounted are not known and 0.
+  bool opaque = false;
+  std::optional<PoolCounters> pool;  // of an opaque strategy's run, at its end
   Settings settings;
   std::int64_t parameters = 0;
   bool balanced = false;  // every identity held; see docs/design.md, "The books must balance"

@@ -88,11 +88,13 @@ Seconds medians(const std::vector<StepTimes>& times) {
 }
 
 Run run_real(const Model& model, const Settings& settings, const RunOptions& options) {
-  auto dry = run_dry(model, settings, options.log, options.interrupted);
+  auto dry = expect_run(model, settings, options.log, options.interrupted);
+  const auto& strategy = find_strategy(settings.strategy);
   const std::unique_ptr<Device> own =
       options.device == nullptr ? cpu_device(settings.threads) : nullptr;
   Device& device = own ? *own : *options.device;
-  check_memory(device, dry.measurement.bytes.reserved, options.host_grows);
+  const std::size_t planned = dry.record.totals.peak_reserved;
+  check_memory(device, planned, options.host_grows);
 
   Run run{std::move(dry.experiment), std::move(dry.measurement), std::move(dry.record), {}};
   NoiseFeed noise(settings.seed);
@@ -101,12 +103,12 @@ Run run_real(const Model& model, const Settings& settings, const RunOptions& opt
   {
     const std::unique_ptr<Backend> backend = device.make_backend();
     std::unique_ptr<Driver> driver =
-        device.make_driver({.kind = options.arena,
+        device.make_driver({.kind = strategy.opaque ? ArenaKind::pool : options.arena,
                             .capacity = run.experiment.capacity(),
-                            .granule = run.experiment.profile.granule,
-                            .planned = run.measurement.bytes.reserved});
+                            .granule = granule(run.experiment, strategy),
+                            .planned = planned});
     try {
-      run.observed = walk(run.experiment, find_strategy(settings.strategy), *driver,
+      run.observed = walk(run.experiment, strategy, *driver,
                           {.steps = settings.steps,
                            .seed = settings.seed,
                            .backend = backend.get(),
@@ -119,6 +121,7 @@ Run run_real(const Model& model, const Settings& settings, const RunOptions& opt
     }
     run.measurement = measure(run.experiment, run.observed);
     run.measurement.backend = backend->name();
+    run.measurement.pool = driver->pool_counters();
     // Read once the arena has gone back, so that only what libraries keep for themselves is left.
     driver.reset();
     run.measurement.bytes.context = device.context(0, options.host_grows);

@@ -104,7 +104,7 @@ class Executor final : public BufferTable, public RunAccess {
 
   void* address(BufferId id) const override {
     check_contract(live_[index(id)], "a buffer was used before its birth or after its end");
-    return arena_.base() + placements_[index(id)].offset;
+    return arena_.at(placements_[index(id)]);
   }
   const Program& program() const override { return program_; }
   const Tape& tape() const override { return tape_; }

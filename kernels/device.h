@@ -12,14 +12,15 @@
 namespace arenagrad {
 
 /// How a device gives an arena its memory. Growing: by granules, as the strategy asks. Fixed: all
-/// of it at once, when the run begins.
-enum class ArenaKind : std::uint8_t { growing, fixed };
+/// of it at once, when the run begins. Pool: each buffer by itself out of the device's own pool, in
+/// the order of the backend's work; for opaque strategies, on devices that have one.
+enum class ArenaKind : std::uint8_t { growing, fixed, pool };
 
 /// What an arena is to get.
 struct ArenaMemory {
   ArenaKind kind = ArenaKind::growing;
   std::size_t capacity = 0;  // bytes, the most ever committed
-  std::size_t granule = 0;   // bytes
+  std::size_t granule = 0;   // bytes; 1 for a pool
   std::size_t planned = 0;   // bytes that the dry run reserved: what a fixed arena takes
 };
 
@@ -35,6 +36,7 @@ class Device {
   virtual std::size_t free_memory() const = 0;
   /// The backend and the driver don't outlive the device; the driver goes before the backend.
   virtual std::unique_ptr<Backend> make_backend() = 0;
+  /// A pool's takes the backend made last. Throws Error for a kind that the device has not.
   virtual std::unique_ptr<Driver> make_driver(const ArenaMemory& memory) = 0;
 
   /// Bytes in use that are neither an arena's nor the caller's: the device's context and what

@@ -35,6 +35,8 @@ class CudaBackend final : public PointwiseBackend<cuda::Executor> {
   ~CudaBackend() override;
 
   std::string_view name() const override { return "cuda"; }
+  /// On which everything runs.
+  CUstream_st* stream() const { return exec().stream(); }
   /// Memory of cuBLAS. Until it was called, cuBLAS takes memory of its own.
   void use_library(Workspace workspace) override;
   void enter(std::string_view phase) override;

@@ -28,11 +28,20 @@ class GpuDevice final : public Device {
   std::size_t free_memory() const override { return memory_of(options_.index).free; }
 
   std::unique_ptr<Backend> make_backend() override {
-    return std::make_unique<CudaBackend>(CudaOptions{options_.index, options_.allow_tf32},
-                                         planner_.table());
+    if (const std::string missing = planner_.missing_workspace(); !missing.empty())
+      throw DeviceError(name() +
+                        ": expected a plan that has an engine for every convolution, got "
+                        "one without: " +
+                        missing);
+    auto backend = std::make_unique<CudaBackend>(CudaOptions{options_.index, options_.allow_tf32},
+                                                 planner_.table());
+    stream_ = backend->stream();
+    return backend;
   }
   std::unique_ptr<Driver> make_driver(const ArenaMemory& memory) override {
     ARENAGRAD_CHECK(cudaSetDevice(options_.index));
+    if (memory.kind == ArenaKind::pool)
+      return make_pool_driver(options_.index, stream_, memory.capacity);
     if (memory.kind == ArenaKind::fixed)
       return make_fixed_driver(memory.planned, memory.capacity, memory.granule);
     return make_growing_driver(options_.index, memory.capacity, memory.granule);
@@ -47,6 +56,7 @@ class GpuDevice final : public Device {
  private:
   GpuOptions options_;
   const cudnn::EnginePlanner& planner_;
+  CUstream_st* stream_ = nullptr;  // of the backend made last
 };
 
 std::string why(cudaError_t status) {

@@ -38,7 +38,8 @@ struct GpuOptions {
 };
 
 /// GPU number `index` for programs that `planner` has planned, which outlives the device. Throws
-/// DeviceError, saying why, where there is none.
+/// DeviceError, saying why, where there is none. Its backend is refused in the same way when the
+/// planner knew no engine for some convolution.
 std::unique_ptr<Device> open_gpu(const GpuOptions& options, const cudnn::EnginePlanner& planner);
 
 }  // namespace arenagrad::cuda

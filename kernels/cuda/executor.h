@@ -28,6 +28,8 @@ class Executor {
   template <class Body>
   void reduce_rows(std::int64_t rows, std::int64_t columns, const Body& body) const;
 
+  CUstream_st* stream() const { return stream_; }
+
  private:
   CUstream_st* stream_;
 };

@@ -79,7 +79,7 @@ class GrowingDriver final : public Driver {
     if (offset + bytes > addresses_) return false;
     for (std::size_t at = 0; at < bytes; at += granule()) {
       try {
-        show(offset + at, pieces_.at(source + at));
+        show(offset + at, piece_at(source + at));
       } catch (...) {
         hide(offset, offset + at);
         throw;
@@ -92,6 +92,13 @@ class GrowingDriver final : public Driver {
     hide(offset, offset + bytes);
   }
 
+  Piece piece_at(std::size_t offset) const {
+    const auto piece = pieces_.find(offset);
+    if (piece == pieces_.end())
+      throw ContractError("a growing arena: expected memory committed at offset " +
+                          std::to_string(offset) + " to show elsewhere, got none there");
+    return piece->second;
+  }
   void show(std::size_t offset, Piece piece) {
     memory_.map(base_ + offset, granule(), piece);
     shown_[offset] = piece;

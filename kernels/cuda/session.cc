@@ -49,6 +49,9 @@ PinnedMemory make_pinned(std::size_t bytes) {
 Staging::Staging(cudaStream_t stream)
     : stream_(stream), memory_(make_pinned(2 * kHalf)), sent_{make_event(), make_event()} {}
 
+// Nothing is told in a destructor; a device that failed stays failed.
+Staging::~Staging() { static_cast<void>(cudaDeviceSynchronize()); }
+
 void Staging::upload(const Tensor& to, const void* from) {
   const HostImage image(to);
   const std::size_t bytes = to.bytes();

@@ -43,6 +43,10 @@ using TensorDescriptor = Owned<cudnnTensorDescriptor_t, cudnnDestroyTensorDescri
 class Staging {
  public:
   explicit Staging(cudaStream_t stream);
+  /// Waits for pieces that are on their way.
+  ~Staging();
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
 
   /// The host's arrays are row-major. Returns once `from` has been read; the last pieces may still
   /// be on their way.

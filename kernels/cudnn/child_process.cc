@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -39,12 +38,6 @@ void put(int socket, const std::string& line) {
   }
 }
 
-/// One line: whatever a library's message holds.
-std::string flat(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
-}
-
 std::string answer(DirectSource& source, const std::string& question) {
   std::istringstream in(question);
   std::ostringstream out;
@@ -53,16 +46,12 @@ std::string answer(DirectSource& source, const std::string& question) {
   const ConvKey key = read_key(in);
   if (word == "all") {
     for (const Engine& engine : source.all(key)) {
-      out << "engine ";
-      write(out, engine);
+      write(out, EngineAnswer{engine, ""});
       out << '\n';
     }
-    return out.str() + "end\n";
+    return out.str() + kEnd + "\n";
   }
-  const EngineAnswer answer = source.first(key, read_policy(in));
-  if (!answer.engine) return "none " + flat(answer.why) + "\n";
-  out << "engine ";
-  write(out, *answer.engine);
+  write(out, source.first(key, read_policy(in)));
   return out.str() + "\n";
 }
 
@@ -92,7 +81,7 @@ void serve_questions(int socket, int said, const DescribeDevice& device,
   try {
     serve(socket, device, folders);
   } catch (const std::exception& error) {
-    put(socket, "lost " + flat(error.what()) + "\n");
+    put(socket, lost(error.what()) + "\n");
   }
   _exit(0);  // the parent's objects are not ours to destroy
 }

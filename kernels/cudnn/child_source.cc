@@ -126,15 +126,7 @@ EngineAnswer ChildSource::first(const ConvKey& key, const EnginePolicy& policy) 
   write(question, key);
   write(question, policy);
   send(question.str() + "\n");
-  std::istringstream line(receive());
-  std::string word;
-  line >> word;
-  EngineAnswer answer;
-  if (word == "engine")
-    answer.engine = read_engine(line);
-  else
-    std::getline(line >> std::ws, answer.why);
-  return answer;
+  return read_answer(receive());
 }
 
 std::vector<Engine> ChildSource::all(const ConvKey& key) {
@@ -143,13 +135,12 @@ std::vector<Engine> ChildSource::all(const ConvKey& key) {
   write(question, key);
   send(question.str() + "\n");
   std::vector<Engine> engines;
-  for (;;) {
-    std::istringstream line(receive());
-    std::string word;
-    line >> word;
-    if (word != "engine") return engines;
-    engines.push_back(read_engine(line));
+  for (std::string line; (line = receive()) != kEnd;) {
+    const EngineAnswer answer = read_answer(line);
+    check_contract(answer.engine.has_value(), "a list of engines with one that is none");
+    engines.push_back(*answer.engine);
   }
+  return engines;
 }
 
 }  // namespace arenagrad::cudnn

@@ -81,6 +81,13 @@ void EnginePlanner::know(const EngineAnswers& answers) {
   answers_.insert(answers.begin(), answers.end());
 }
 
+std::string EnginePlanner::missing_workspace() const {
+  if (unknown_.empty()) return "";
+  return "workspace of " + std::to_string(unknown_.size()) +
+         (unknown_.size() == 1 ? " kind" : " kinds") +
+         " of convolution is not included: nobody here knows it (" + why_unknown_ + ")";
+}
+
 std::vector<Engine> EnginePlanner::candidates(const ConvKey& key) const {
   std::vector<Engine> engines;
   ask([&](EngineSource& source) { engines = source.all(key); });

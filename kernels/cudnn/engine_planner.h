@@ -51,6 +51,8 @@ class EnginePlanner final : public KernelPlanner {
   /// Problems for which there was neither an answer nor a source; why there is none.
   const std::set<ConvKey>& unknown() const { return unknown_; }
   const std::string& why_unknown() const { return why_unknown_; }
+  /// Both in a line; empty when nothing is unknown.
+  std::string missing_workspace() const;
   /// Every engine that could do the problem; empty without a source.
   std::vector<Engine> candidates(const ConvKey& key) const;
   /// Of the cuDNN that was asked; 0 when none was.

@@ -1,6 +1,10 @@
 #include "kernels/cudnn/wire.h"
 
+#include <algorithm>
+#include <sstream>
+
 #include "allocator/error.h"
+#include "kernels/backend.h"
 
 namespace arenagrad::cudnn {
 namespace {
@@ -11,6 +15,12 @@ Number read(std::istream& in) {
   in >> number;
   check_contract(!in.fail(), "a line from the other process that is none of ours");
   return number;
+}
+
+/// One line: whatever a library's message holds.
+std::string flat(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
 }
 
 /// Every number of a problem, in one order for both directions.
@@ -41,6 +51,17 @@ void write(std::ostream& out, const Engine& engine) {
       << engine.notes.behaviour << ' ' << engine.knobs.size() << ' ';
   for (const auto& [kind, value] : engine.knobs) out << kind << ' ' << value << ' ';
 }
+
+void write(std::ostream& out, const EngineAnswer& answer) {
+  if (!answer.engine) {
+    out << "none " << flat(answer.why);
+    return;
+  }
+  out << "engine ";
+  write(out, *answer.engine);
+}
+
+std::string lost(const std::string& why) { return "lost " + flat(why); }
 
 ConvKey read_key(std::istream& in) {
   ConvKey key;
@@ -74,6 +95,18 @@ Engine read_engine(std::istream& in) {
     engine.knobs.emplace_back(kind, read<std::int64_t>(in));
   }
   return engine;
+}
+
+EngineAnswer read_answer(const std::string& line) {
+  std::istringstream in(line);
+  std::string word, why;
+  in >> word;
+  if (word == "engine") return {read_engine(in), ""};
+  std::getline(in >> std::ws, why);
+  if (word == "lost") throw DeviceError(why);
+  if (word == "none") return {std::nullopt, why};
+  throw ContractError("expected \"engine\", \"none\" or \"lost\" from the other process, got \"" +
+                      line + "\"");
 }
 
 }  // namespace arenagrad::cudnn

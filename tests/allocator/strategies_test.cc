@@ -25,6 +25,12 @@ TEST(Strategies, NamesAreUnique) {
     EXPECT_FALSE(info.summary.empty());
     EXPECT_EQ(info.offline, info.name.starts_with("plan:")) << info.name;
     EXPECT_EQ(&find_strategy(info.name), &info);
+    EXPECT_FALSE(info.opaque) << info.name;
+  }
+  for (const StrategyInfo& info : opaque_strategies()) {
+    EXPECT_TRUE(names.insert(info.name).second) << info.name;
+    EXPECT_EQ(&find_strategy(info.name), &info);
+    EXPECT_TRUE(info.opaque) << info.name;
   }
 }
 
@@ -38,6 +44,7 @@ TEST(Strategies, UnknownNamesAreAnswered) {
   for (const StrategyInfo& info : strategies()) {
     list += (list.empty() ? "" : ", ") + std::string(info.name);
   }
+  for (const StrategyInfo& info : opaque_strategies()) list += ", " + std::string(info.name);
   EXPECT_EQ(message_for("best-fitt"), "unknown strategy; expected one of " + list +
                                           "; got \"best-fitt\"; did you mean best-fit?");
   EXPECT_NE(message_for("plan:gredy-size").find("did you mean plan:greedy-size?"),

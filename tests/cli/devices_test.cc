@@ -128,6 +128,36 @@ TEST(Devices, FlagsThatMakeNoSense) {
   EXPECT_TRUE(contains(outcome.err, "expected answers of cuDNN to keep, got none")) << outcome.err;
 }
 
+/// A strategy that doesn't say where buffers lie is for runs on a GPU.
+TEST(Devices, AnOpaqueStrategyIsTheirs) {
+  const auto error = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--strategy", "pool-async"});
+    return error_of(arenagrad(arguments));
+  };
+  const std::string planned =
+      "error: --strategy: expected one that says where buffers lie, got pool-async, which is "
+      "opaque: it can be run with (arenagrad run --device cuda), not planned or compared";
+  EXPECT_EQ(error({"plan", "lenet5"}), planned);
+  EXPECT_EQ(error({"plan", "lenet5", "--device", "h200"}), planned);
+  EXPECT_EQ(error({"compare", "lenet5"}), planned);
+  EXPECT_EQ(error({"sweep", "lenet5", "--batches", "1:2"}), planned);
+  EXPECT_EQ(error({"fit", "lenet5", "--memory", "1GiB"}), planned);
+  EXPECT_EQ(error({"run", "lenet5"}),
+            "error: --strategy pool-async: expected a GPU as --device, got cpu: the pool is "
+            "CUDA's");
+  EXPECT_EQ(error({"run", "lenet5", "--device", "cuda", "--events"}),
+            "error: --events: expected a --strategy that says where buffers lie, got pool-async, "
+            "which is opaque");
+  EXPECT_TRUE(contains(error({"run", "lenet5", "--device", "cuda", "--trace", "t.jsonl"}),
+                       "error: --trace: expected a --strategy"));
+  EXPECT_TRUE(contains(error({"run", "lenet5", "--device", "cuda", "--arena", "fixed"}),
+                       "error: --arena fixed: expected a --strategy"));
+  EXPECT_TRUE(contains(error_of(arenagrad({"allocators", "lenet5", "--only", "pool-async"})),
+                       "got pool-async, which is opaque"));
+  EXPECT_TRUE(contains(arenagrad({"allocators", "lenet5", "--only", "bump"}).out,
+                       "pool-async (cudaMallocAsync): opaque"));
+}
+
 TEST(Devices, WithoutAGpuCudaSaysWhy) {
   const auto json = arenagrad({"devices", "--json", "-"}).json();
   if (json["devices"].size() > 1) GTEST_SKIP() << "there is a GPU here";

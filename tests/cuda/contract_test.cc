@@ -32,7 +32,7 @@ struct Opened {
         driver(device->make_driver({kind, granules * kGranule, kGranule, granules * kGranule})) {}
 
   Tensor bytes(std::size_t offset, std::size_t count) const {
-    return {driver->base() + offset, Shape{static_cast<std::int64_t>(count)}, DType::u8};
+    return {driver->at(offset), Shape{static_cast<std::int64_t>(count)}, DType::u8};
   }
   void write(std::size_t offset, const std::vector<unsigned char>& data) const {
     backend->copy_from_host(bytes(offset, data.size()), data.data());
@@ -141,6 +141,40 @@ TEST_F(CudaContract, AFixedArenaIsAlignedAndEnds) {
   on.driver->decommit(range, 2 * kGranule);
   const std::size_t other = on.driver->reserve(2 * kGranule);
   EXPECT_FALSE(on.driver->commit(other, kGranule)) << "another range lies beyond it";
+}
+
+TEST_F(CudaContract, APoolGivesEachBufferItsOwnMemory) {
+  const GpuUnderTest gpu;
+  Opened on(gpu, ArenaKind::pool);
+  const std::size_t before = on.device->free_memory();
+  const std::size_t count = (std::size_t{3} << 20) + 5;
+  const std::size_t a = on.driver->reserve(1000), b = on.driver->reserve(count);
+  ASSERT_TRUE(on.driver->commit(a, 1000));
+  ASSERT_TRUE(on.driver->commit(b, count));
+  for (const std::size_t offset : {a, b})
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(on.driver->at(offset)) % 256, 0u);
+  on.write(b, pattern(count, 2));
+  on.write(a, pattern(1000, 1));  // may still be queued
+  on.driver->decommit(a, 1000);
+  ASSERT_TRUE(on.driver->commit(a, 1000));
+  on.write(a, pattern(1000, 3));
+  EXPECT_TRUE(on.read(b, count) == pattern(count, 2));
+  EXPECT_TRUE(on.read(a, 1000) == pattern(1000, 3));
+
+  const PoolCounters live = on.driver->pool_counters().value();
+  EXPECT_GE(live.used, 1000 + count);
+  EXPECT_GE(live.reserved, live.used);
+  EXPECT_GE(live.used_high, live.used);
+  EXPECT_GE(live.reserved_high, live.reserved);
+  on.driver->decommit(a, 1000);
+  on.driver->decommit(b, count);
+  const PoolCounters freed = on.driver->pool_counters().value();
+  EXPECT_EQ(freed.used, 0u);
+  EXPECT_EQ(freed.used_high, live.used_high);
+  EXPECT_EQ(freed.reserved, live.reserved) << "it keeps what it was freed";
+  EXPECT_FALSE(on.driver->commit(on.driver->reserve(8 * kGranule + 1), 8 * kGranule + 1));
+  on.driver.reset();
+  EXPECT_EQ(on.device->free_memory(), before);
 }
 
 /// A convolution of everything: strides, pads, dilation and groups differ by axis.

@@ -16,7 +16,7 @@ bool gives_back(const std::string& call) {
 
 /// The error is about that call: most name it, some say what it means.
 bool names(const std::string& told, const std::string& failed) {
-  if (failed == "cuMemCreate" || failed == "cudaMalloc")
+  if (failed == "cuMemCreate" || failed == "cudaMalloc" || failed == "cudaMallocFromPoolAsync")
     return told.find("out of memory") != std::string::npos;
   if (failed.starts_with("cudaGetDeviceC") || failed.starts_with("cudaGetDeviceP"))
     return told.find("no GPU") != std::string::npos;
@@ -30,7 +30,7 @@ std::string train(const Model& model, const Settings& settings, const GpuUnderTe
     const auto device = gpu.open();
     RunOptions options;
     options.device = device.get();
-    options.arena = kind;
+    options.arena = kind;  // a pool's goes by the strategy
     run_real(model, settings, options);
   } catch (const Error& error) {
     return error.what();
@@ -46,6 +46,7 @@ TEST_P(Faults, OfEveryCallAreToldAndUnwound) {
   Settings settings = training_settings(GradientMode::per_step);
   settings.steps = 1;
   settings.plan.batching = {3, 2};
+  if (GetParam() == ArenaKind::pool) settings.strategy = "pool-async";
   const GpuUnderTest gpu;
   settings.profile = gpu.profile();
   ASSERT_EQ(train(model, settings, gpu, GetParam()), "");  // asks all there is to ask about engines
@@ -68,10 +69,14 @@ TEST_P(Faults, OfEveryCallAreToldAndUnwound) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, Faults, ::testing::Values(ArenaKind::growing, ArenaKind::fixed),
-                         [](const auto& info) {
-                           return info.param == ArenaKind::growing ? "growing" : "fixed";
-                         });
+std::string kind_name(const ::testing::TestParamInfo<ArenaKind>& info) {
+  constexpr const char* kNames[] = {"growing", "fixed", "pool"};
+  return kNames[static_cast<int>(info.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(, Faults,
+                         ::testing::Values(ArenaKind::growing, ArenaKind::fixed, ArenaKind::pool),
+                         kind_name);
 
 }  // namespace
 }  // namespace arenagrad::cuda_test

@@ -16,7 +16,8 @@ constexpr const char* kKindNames[] = {"stream",
                                       "cuBLAS handle",
                                       "cuDNN handle",
                                       "tensor descriptor",
-                                      "backend descriptor"};
+                                      "backend descriptor",
+                                      "memory pool"};
 
 void poison([[maybe_unused]] const std::byte* begin, [[maybe_unused]] std::size_t bytes,
             [[maybe_unused]] bool closed) {
@@ -91,13 +92,19 @@ bool Machine::take(std::size_t bytes) {
 
 void Machine::add_memory(std::byte* begin, std::size_t bytes, bool is_new) {
   if (is_new) std::memset(begin, options_.fill, bytes);
-  memory_[begin] = bytes;
+  memory_[begin] = {bytes};
   poison(begin, bytes, true);
 }
 
 void Machine::remove_memory(std::byte* begin, std::size_t bytes) {
   memory_.erase(begin);
   poison(begin, bytes, false);
+}
+
+void Machine::set_state(std::byte* begin, State state) {
+  Region& region = memory_.at(begin);
+  region.state = state;
+  if (state == State::closed) poison(begin, region.bytes, true);
 }
 
 bool Machine::expect_memory(const void* begin, std::size_t bytes, std::size_t alignment,
@@ -110,12 +117,13 @@ bool Machine::expect_memory(const void* begin, std::size_t bytes, std::size_t al
   const std::byte* const end = at + bytes;
   while (at < end) {
     auto region = memory_.upper_bound(const_cast<std::byte*>(at));
-    if (region == memory_.begin() || (--region)->first + region->second <= at) {
+    if (region == memory_.begin() || (--region)->first + region->second.bytes <= at ||
+        region->second.state != State::live) {
       violation(std::string(call) + ": " + std::to_string(bytes) +
                 " bytes are not all device memory");
       return false;
     }
-    at = region->first + region->second;
+    at = region->first + region->second.bytes;
   }
   return true;
 }
@@ -123,7 +131,8 @@ bool Machine::expect_memory(const void* begin, std::size_t bytes, std::size_t al
 void Machine::fill(void* begin, std::size_t bytes) { std::memset(begin, options_.fill, bytes); }
 
 void Machine::open(bool readable) const {
-  for (const auto& [begin, bytes] : memory_) poison(begin, bytes, !readable);
+  for (const auto& [begin, region] : memory_)
+    poison(begin, region.bytes, !readable || region.state == State::closed);
 }
 
 void Machine::enqueue(CUstream_st* stream, std::function<void()> work) {

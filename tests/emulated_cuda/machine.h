@@ -43,7 +43,16 @@ struct Options {
 };
 
 /// Kinds of things that are made and destroyed.
-enum class Kind { stream, event, pinned, blas_handle, dnn_handle, tensor_desc, backend_desc };
+enum class Kind {
+  stream,
+  event,
+  pinned,
+  blas_handle,
+  dnn_handle,
+  tensor_desc,
+  backend_desc,
+  memory_pool
+};
 
 class Machine {
  public:
@@ -82,6 +91,10 @@ class Machine {
   /// [begin, begin + bytes) becomes device memory (filled when new), or stops being it.
   void add_memory(std::byte* begin, std::size_t bytes, bool is_new);
   void remove_memory(std::byte* begin, std::size_t bytes);
+  /// What may be done with memory that was added at `begin`: be named by a call and touched by
+  /// queued work; be touched by work that was queued before, no more; nothing.
+  enum class State { live, retired, closed };
+  void set_state(std::byte* begin, State state);
   /// All of it is device memory. Says what is wrong otherwise, as a violation.
   bool expect_memory(const void* begin, std::size_t bytes, std::size_t alignment, const char* call);
   void fill(void* begin, std::size_t bytes);
@@ -92,6 +105,10 @@ class Machine {
   void run_all();
 
  private:
+  struct Region {
+    std::size_t bytes;
+    State state = State::live;
+  };
   void open(bool readable) const;
 
   Options options_;
@@ -99,7 +116,7 @@ class Machine {
   std::uint64_t calls_ = 0, fail_at_ = 0;
   std::string failed_;
   std::size_t in_use_ = 0;
-  std::map<std::byte*, std::size_t> memory_;  // bytes by begin; neighbours are kept apart
+  std::map<std::byte*, Region> memory_;  // by begin; neighbours are kept apart
   std::map<const void*, Kind> objects_;
 };
 

@@ -22,8 +22,12 @@ std::map<void*, std::size_t>& blocks() {
   static std::map<void*, std::size_t> blocks;
   return blocks;
 }
-std::map<void*, std::size_t>& pinned() {
-  static std::map<void*, std::size_t> pinned;
+struct Pinned {
+  std::size_t bytes = 0;
+  int copies = 0;  // queued, that read or write it
+};
+std::map<void*, Pinned>& pinned() {
+  static std::map<void*, Pinned> pinned;
   return pinned;
 }
 
@@ -32,12 +36,14 @@ std::size_t alignment_for(std::size_t bytes) {
   return bytes >= emulated_cuda::kGranularity / 2 ? emulated_cuda::kGranularity : kLeastAlignment;
 }
 
-bool in_pinned(const void* begin, std::size_t bytes) {
+/// The block that has all of it; null for none.
+Pinned* pinned_block(const void* begin, std::size_t bytes) {
   auto block = pinned().upper_bound(const_cast<void*>(begin));
-  if (block == pinned().begin()) return false;
+  if (block == pinned().begin()) return nullptr;
   --block;
   const auto* from = static_cast<const std::byte*>(block->first);
-  return static_cast<const std::byte*>(begin) + bytes <= from + block->second;
+  const bool inside = static_cast<const std::byte*>(begin) + bytes <= from + block->second.bytes;
+  return inside ? &block->second : nullptr;
 }
 
 cudaError_t absent() {
@@ -144,14 +150,17 @@ cudaError_t cudaMallocHost(void** memory, size_t bytes) {
   if (machine().enter(__func__)) return cudaErrorMemoryAllocation;
   *memory = std::malloc(bytes);
   std::memset(*memory, machine().options().fill, bytes);
-  pinned()[*memory] = bytes;
+  pinned()[*memory] = {bytes};
   machine().born(Kind::pinned, *memory);
   return cudaSuccess;
 }
 cudaError_t cudaFreeHost(void* memory) {
   const bool fails = machine().enter(__func__);
-  machine().run_all();
   if (!machine().expect(Kind::pinned, memory, __func__)) return cudaErrorInvalidValue;
+  if (pinned().at(memory).copies != 0) {
+    machine().violation("cudaFreeHost: a queued copy still uses it");
+    machine().run_all();
+  }
   machine().died(Kind::pinned, memory);
   pinned().erase(memory);
   std::free(memory);
@@ -167,13 +176,17 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
     return cudaErrorInvalidValue;
   }
   if (!expect_stream(stream, __func__)) return cudaErrorInvalidResourceHandle;
-  const void* host = up ? from : to;
-  if (!in_pinned(host, bytes)) {
+  Pinned* const block = pinned_block(up ? from : to, bytes);
+  if (block == nullptr) {
     machine().violation("cudaMemcpyAsync: host memory is not pinned");
     return cudaErrorInvalidValue;
   }
   if (!machine().expect_memory(up ? to : from, bytes, 1, __func__)) return cudaErrorInvalidValue;
-  machine().enqueue(stream, [=] { std::memcpy(to, from, bytes); });
+  ++block->copies;
+  machine().enqueue(stream, [=] {
+    std::memcpy(to, from, bytes);
+    --block->copies;
+  });
   return cudaSuccess;
 }
 

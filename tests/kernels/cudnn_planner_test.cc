@@ -1,4 +1,7 @@
 // Choosing engines, without cuDNN.
+#include <sstream>
+
+#include "kernels/cudnn/wire.h"
 #include "tests/kernels/cudnn_support.h"
 
 namespace arenagrad::cudnn {
@@ -205,6 +208,31 @@ TEST(Notes, NamesReadBack) {
     }
   Notes none;
   EXPECT_FALSE(none.add("tensor_cores"));
+}
+
+std::string line_of(const EngineAnswer& answer) {
+  std::ostringstream out;
+  write(out, answer);
+  return out.str();
+}
+
+TEST(Wire, AnswersReadBack) {
+  const Engine seven{7, {{1, 2}, {3, -4}}, 4096, {5, 1}};
+  EXPECT_EQ(read_answer(line_of({seven, ""})), (EngineAnswer{seven, ""}));
+  EXPECT_EQ(read_answer(line_of({std::nullopt, "none of 3 is\nacceptable"})),
+            (EngineAnswer{std::nullopt, "none of 3 is acceptable"}));
+}
+
+/// Not the answer that there is no engine: nobody may plan on that.
+TEST(Wire, AProcessThatIsLostIsAnError) {
+  try {
+    read_answer(lost("cuDNN: expected success,\ngot 3000"));
+    FAIL() << "an answer from a process that is lost";
+  } catch (const DeviceError& error) {
+    EXPECT_STREQ(error.what(), "cuDNN: expected success, got 3000");
+  }
+  EXPECT_THROW(read_answer("nothing of ours"), ContractError);
+  EXPECT_THROW(read_answer(""), ContractError);
 }
 
 }  // namespace
