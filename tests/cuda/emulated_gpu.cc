@@ -17,13 +17,14 @@ std::vector<std::string> complaints() {
   return found;
 }
 
-GpuUnderTest::GpuUnderTest(const cudnn::EnginePolicy& policy) : profile_(cudnn::cuda_profile(9)) {
+GpuUnderTest::GpuUnderTest(const cudnn::EnginePolicy& policy, cudnn::Layout layout)
+    : profile_(cudnn::cuda_profile(9)) {
   profile_.name = "emulated";
   const auto& options = emulated_cuda::machine().options();
   profile_.capacity = options.memory - options.context;
   profile_.library = std::size_t{64} << 10;  // filled at every call: small for the tests' sake
   planner_ =
-      std::make_unique<cudnn::EnginePlanner>(cudnn::EnginePlanner::Options{.policy = policy}, [] {
+      std::make_unique<cudnn::EnginePlanner>(cudnn::EnginePlanner::Options{policy, layout}, [] {
         return std::make_unique<cudnn::DirectSource>(cuda::linked_cudnn(),
                                                      R"({"deviceName": "emulated GPU"})");
       });

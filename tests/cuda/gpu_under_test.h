@@ -26,7 +26,8 @@ std::vector<std::string> complaints();
 /// Plans for that GPU and opens it. Outlives what it opened.
 class GpuUnderTest {
  public:
-  explicit GpuUnderTest(const cudnn::EnginePolicy& policy = {});
+  explicit GpuUnderTest(const cudnn::EnginePolicy& policy = {},
+                        cudnn::Layout layout = cudnn::Layout::nchw);
   ~GpuUnderTest();
 
   const Profile& profile() const { return profile_; }

@@ -15,14 +15,14 @@ void start_gpu() {}
 
 std::vector<std::string> complaints() { return {}; }
 
-GpuUnderTest::GpuUnderTest(const cudnn::EnginePolicy& policy) {
+GpuUnderTest::GpuUnderTest(const cudnn::EnginePolicy& policy, cudnn::Layout layout) {
   const cuda::Found found = cuda::find_gpus();
   if (found.gpus.empty()) throw DeviceError("no GPU: " + found.why_none);
   profile_ = cudnn::cuda_profile(found.gpus[0].compute_major);
   profile_.name = found.gpus[0].name;
   profile_.capacity = found.gpus[0].memory;
   planner_ =
-      std::make_unique<cudnn::EnginePlanner>(cudnn::EnginePlanner::Options{.policy = policy}, [] {
+      std::make_unique<cudnn::EnginePlanner>(cudnn::EnginePlanner::Options{policy, layout}, [] {
         return std::make_unique<cudnn::DirectSource>(cuda::linked_cudnn(),
                                                      cuda::device_properties(0));
       });
