@@ -24,6 +24,7 @@ Json find_theirs(const Json& pytorch, const std::string& model, std::int64_t bat
 
 std::string beside(const Json& theirs, double ours) {
   if (theirs.is_null()) return "; no PyTorch beside it";
+  if (theirs.at("seconds").is_null()) return "; PyTorch: " + theirs.value("error", "no time");
   const double seconds = theirs.at("seconds");
   std::string text =
       fmt::format("; PyTorch {:.2f} ms ({:.2f} x ours)", 1e3 * seconds, seconds / ours);
