@@ -40,9 +40,14 @@ Sizes sizes() {
           {32, 128}};
 }
 
-/// The profile that is this GPU's; on the emulated GPU, which answers alike for all, some profile.
+/// The profile that is this GPU's; for the emulated GPU, which has none in the zoo, one is made up.
 std::optional<DeviceProfile> find_profile() {
-  if (gpu_name() == "emulated") return load_device("h200");
+  if (gpu_name() == "emulated") {
+    DeviceProfile profile = load_device("h200");
+    profile.name = gpu_name();
+    profile.properties.name = cuda::find_gpus().gpus.at(0).name;
+    return profile;
+  }
   for (DeviceProfile& profile : device_profiles())
     if (profile.properties.name == gpu_name()) return std::move(profile);
   return std::nullopt;
