@@ -1,6 +1,7 @@
 # What of CUDA is here. Sets
-#   ARENAGRAD_CUDA_HEADERS   include folders of the toolkit and cuDNN; empty when they are not here
-#   ARENAGRAD_CUDA_ENABLED   whether the GPU backend is built
+#   ARENAGRAD_CUDA_HEADERS     include folders of the toolkit and cuDNN; empty when they are not here
+#   ARENAGRAD_CUDA_LINK_FLAGS  what nvcc needs to find its own libraries
+#   ARENAGRAD_CUDA_ENABLED     whether the GPU backend is built
 # and, with the latter, the language CUDA and the target arenagrad_cuda_libraries.
 set(ARENAGRAD_CUDA AUTO CACHE STRING "The GPU backend: AUTO (built where nvcc and cuDNN are), ON, OFF")
 set_property(CACHE ARENAGRAD_CUDA PROPERTY STRINGS AUTO ON OFF)
@@ -20,12 +21,16 @@ else()
   mark_as_advanced(ARENAGRAD_NVCC)
 endif()
 set(_cuda_nvcc_version 0)
-set(_cuda_toolkit "")
+set(ARENAGRAD_CUDA_LINK_FLAGS "")
 if(ARENAGRAD_NVCC)
   file(REAL_PATH ${ARENAGRAD_NVCC} _cuda_bin)
   cmake_path(GET _cuda_bin PARENT_PATH _cuda_bin)
   cmake_path(GET _cuda_bin PARENT_PATH _cuda_toolkit)
   list(PREPEND _cuda_hints ${_cuda_toolkit})
+  # nvcc links against the folder lib64 beside it; pip's has lib alone.
+  if(EXISTS ${_cuda_toolkit}/lib/libcudart_static.a AND NOT EXISTS ${_cuda_toolkit}/lib64)
+    set(ARENAGRAD_CUDA_LINK_FLAGS -L${_cuda_toolkit}/lib)
+  endif()
   execute_process(COMMAND ${ARENAGRAD_NVCC} --version OUTPUT_VARIABLE _cuda_nvcc_text ERROR_QUIET)
   if(_cuda_nvcc_text MATCHES "release ([0-9]+[.][0-9]+)")
     set(_cuda_nvcc_version ${CMAKE_MATCH_1})
@@ -59,8 +64,9 @@ set(ARENAGRAD_CUDA_ENABLED OFF)
 if(ARENAGRAD_CUDA)  # AUTO or ON
   set(_libraries "")
   foreach(_name cudart_static cublas cublasLt)
-    find_library(ARENAGRAD_${_name}_LIBRARY NAMES ${_name} lib${_name}.so.13 HINTS ${_cuda_hints}
-                 PATHS ${_cuda_paths} PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib)
+    find_library(ARENAGRAD_${_name}_LIBRARY NAMES ${_name} lib${_name}.so.13 NAMES_PER_DIR
+                 HINTS ${_cuda_hints} PATHS ${_cuda_paths}
+                 PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib)
     mark_as_advanced(ARENAGRAD_${_name}_LIBRARY)
     if(ARENAGRAD_${_name}_LIBRARY)
       list(APPEND _libraries ${ARENAGRAD_${_name}_LIBRARY})
@@ -79,10 +85,7 @@ if(ARENAGRAD_CUDA)  # AUTO or ON
   endif()
   if(NOT _cuda_missing)
     set(CMAKE_CUDA_COMPILER ${ARENAGRAD_NVCC})
-    # nvcc links against the folder lib64 beside it; pip's has lib alone.
-    if(EXISTS ${_cuda_toolkit}/lib/libcudart_static.a AND NOT EXISTS ${_cuda_toolkit}/lib64)
-      string(APPEND CMAKE_CUDA_FLAGS " -L${_cuda_toolkit}/lib")
-    endif()
+    string(APPEND CMAKE_CUDA_FLAGS " ${ARENAGRAD_CUDA_LINK_FLAGS}")
     enable_language(CUDA)
     # CMake 3.25 does not know that nvcc 13 has C++20.
     foreach(_kind STANDARD EXTENSION)
