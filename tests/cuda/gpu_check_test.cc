@@ -38,6 +38,15 @@ TEST_F(GpuCheck, PropertiesAreHeldAgainstTheProfile) {
   EXPECT_FALSE(details["differences"].contains("deviceVer"));  // 9.0, both
 }
 
+TEST_F(GpuCheck, MemoryIsTheArenaAndTheContext) {
+  EXPECT_TRUE(is_arena_and_context({5, 30, 30, 30}, 20, 10));  // the first step loads lazily
+  EXPECT_FALSE(is_arena_and_context({30, 30, 31, 30}, 20, 10));
+  EXPECT_FALSE(is_arena_and_context({30, 30, 30, 29}, 20, 10));
+  EXPECT_FALSE(is_arena_and_context({31, 31, 31, 31}, 20, 10));
+  EXPECT_FALSE(is_arena_and_context({30, 30}, 20, 10));
+  EXPECT_FALSE(is_arena_and_context({}, 0, 0));
+}
+
 TEST_F(GpuCheck, PyTorchsResultIsTheOneOfTheSameStep) {
   const Json pytorch = {{"results",
                          {{{"model", "lenet5_digits"},
@@ -59,6 +68,16 @@ TEST_F(GpuCheck, PyTorchsResultIsTheOneOfTheSameStep) {
   const std::string summary = details["summary"];
   EXPECT_NE(summary.find("PyTorch 5000.00 ms"), std::string::npos) << summary;
   EXPECT_NE(summary.find("allocated 3.00 KiB, reserved 4.00 KiB"), std::string::npos) << summary;
+  // Where PyTorch ran out of memory, ours is timed all the same.
+  const Json failed = {{"results",
+                        {{{"model", "lenet5_digits"},
+                          {"batch", 4},
+                          {"channels_last", false},
+                          {"seconds", nullptr},
+                          {"error", "too large"}}}}};
+  Json beside;
+  EXPECT_EQ(check_time("lenet5_digits", 4, cudnn::Layout::nchw, failed, beside), Verdict::passed);
+  EXPECT_NE(std::string(beside["summary"]).find("PyTorch: too large"), std::string::npos);
 }
 
 TEST_F(GpuCheck, AReportIsWholeAfterEveryCheck) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "experiments/settings.h"
 #include "kernels/cudnn/convolution.h"
@@ -32,6 +32,11 @@ struct PlannedFrom {
 /// and without adding to what is there, are those that the GPU itself would take.
 Verdict check_engines(const char* model, std::int64_t batch, cudnn::Layout layout,
                       const PlannedFrom& from, DeviceAnswers& device, Json& details);
+
+/// What is in use at the end of each step from the second on is the arena and the context, no byte
+/// more or less; all in bytes. False for fewer than three steps, which show nothing constant.
+bool is_arena_and_context(const std::vector<std::size_t>& in_use_by_step, std::size_t reserved,
+                          std::size_t context);
 
 /// In one gradient mode and with both kinds of arena: ledgers, gradients against the processor's in
 /// f64, the GPU's memory step by step.

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "allocator/units.h"
 #include "experiments/recorder.h"
 #include "experiments/run.h"
@@ -72,6 +74,13 @@ OnGpu train(const Model& model, Settings settings, ArenaKind arena, const HostTe
 
 }  // namespace
 
+bool is_arena_and_context(const std::vector<std::size_t>& in_use_by_step, std::size_t reserved,
+                          std::size_t context) {
+  return in_use_by_step.size() > 2 &&
+         std::all_of(in_use_by_step.begin() + 1, in_use_by_step.end(),
+                     [&](std::size_t in_use) { return in_use == reserved + context; });
+}
+
 Verdict check_training(const char* model_name, const Batching& batching, GradientMode mode,
                        Json& details) {
   const Model model = load_model(model_name);
@@ -86,10 +95,7 @@ Verdict check_training(const char* model_name, const Batching& batching, Gradien
   for (const ArenaKind arena : {ArenaKind::growing, ArenaKind::fixed}) {
     const OnGpu found = train(model, settings, arena, exact);
     const Measurement& m = found.run.measurement;
-    // What is in use from the end of the second step on is the arena and the context, no byte more.
-    bool identity = found.in_use.size() > 2;
-    for (std::size_t step = 1; step < found.in_use.size(); ++step)
-      identity = identity && found.in_use[step] == m.bytes.reserved + m.bytes.context;
+    const bool identity = is_arena_and_context(found.in_use, m.bytes.reserved, m.bytes.context);
     const bool books = m.planned_equals_observed == true && m.balanced;
     const bool close = found.gradients_off < kGradientLimit;
     passed = passed && books && identity && close;
