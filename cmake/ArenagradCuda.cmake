@@ -1,6 +1,7 @@
 # What of CUDA is here. Sets
-#   ARENAGRAD_CUDA_HEADERS   include folders of the toolkit and cuDNN; empty when they are not here
-#   ARENAGRAD_CUDA_ENABLED   whether the GPU backend is built
+#   ARENAGRAD_CUDA_HEADERS     include folders of the toolkit and cuDNN; empty when they are not here
+#   ARENAGRAD_CUDA_LINK_FLAGS  what nvcc needs to find its own libraries
+#   ARENAGRAD_CUDA_ENABLED     whether the GPU backend is built
 # and, with the latter, the language CUDA and the target arenagrad_cuda_libraries.
 set(ARENAGRAD_CUDA AUTO CACHE STRING "The GPU backend: AUTO (built where nvcc and cuDNN are), ON, OFF")
 set_property(CACHE ARENAGRAD_CUDA PROPERTY STRINGS AUTO ON OFF)
@@ -11,20 +12,43 @@ set(ARENAGRAD_CUDA_ARCHITECTURES "75-real;80-real;86-real;89-real;90" CACHE STRI
 
 set(_cuda_hints ${ARENAGRAD_CUDA_ROOT} ${ARENAGRAD_CUDA_ROOT}/cu13 $ENV{CUDA_PATH})
 set(_cuda_paths /usr/local/cuda)
-find_path(ARENAGRAD_CUDA_INCLUDE_DIR cuda_runtime_api.h HINTS ${_cuda_hints} PATHS ${_cuda_paths}
-          PATH_SUFFIXES include targets/x86_64-linux/include)
-find_path(ARENAGRAD_CUBLAS_INCLUDE_DIR cublas_v2.h HINTS ${_cuda_hints} PATHS ${_cuda_paths}
-          PATH_SUFFIXES include targets/x86_64-linux/include)
-find_path(ARENAGRAD_NVTX_INCLUDE_DIR nvtx3/nvToolsExt.h HINTS ${_cuda_hints}
-          ${ARENAGRAD_CUDA_ROOT}/nvtx PATHS ${_cuda_paths}
-          PATH_SUFFIXES include targets/x86_64-linux/include)
-mark_as_advanced(ARENAGRAD_CUDA_INCLUDE_DIR ARENAGRAD_CUBLAS_INCLUDE_DIR ARENAGRAD_NVTX_INCLUDE_DIR)
+# The toolkit that nvcc is of goes first: what else is here may be a part (PyTorch's packages have
+# the runtime without crt/, and no nvcc).
+if(DEFINED CMAKE_CUDA_COMPILER)
+  set(ARENAGRAD_NVCC ${CMAKE_CUDA_COMPILER})
+else()
+  find_program(ARENAGRAD_NVCC nvcc HINTS ${_cuda_hints} PATHS ${_cuda_paths} PATH_SUFFIXES bin)
+  mark_as_advanced(ARENAGRAD_NVCC)
+endif()
+set(_cuda_nvcc_version 0)
+set(ARENAGRAD_CUDA_LINK_FLAGS "")
+if(ARENAGRAD_NVCC)
+  file(REAL_PATH ${ARENAGRAD_NVCC} _cuda_bin)
+  cmake_path(GET _cuda_bin PARENT_PATH _cuda_bin)
+  cmake_path(GET _cuda_bin PARENT_PATH _cuda_toolkit)
+  list(PREPEND _cuda_hints ${_cuda_toolkit})
+  # nvcc links against the folder lib64 beside it; pip's has lib alone.
+  if(EXISTS ${_cuda_toolkit}/lib/libcudart_static.a AND NOT EXISTS ${_cuda_toolkit}/lib64)
+    set(ARENAGRAD_CUDA_LINK_FLAGS -L${_cuda_toolkit}/lib)
+  endif()
+  execute_process(COMMAND ${ARENAGRAD_NVCC} --version OUTPUT_VARIABLE _cuda_nvcc_text ERROR_QUIET)
+  if(_cuda_nvcc_text MATCHES "release ([0-9]+[.][0-9]+)")
+    set(_cuda_nvcc_version ${CMAKE_MATCH_1})
+  endif()
+endif()
+foreach(_part CUDA:cuda_runtime_api.h CUDA_CRT:crt/host_defines.h CUBLAS:cublas_v2.h
+              NVTX:nvtx3/nvToolsExt.h)
+  string(REGEX MATCH "^([A-Z_]+):(.*)$" _part ${_part})
+  find_path(ARENAGRAD_${CMAKE_MATCH_1}_INCLUDE_DIR ${CMAKE_MATCH_2} HINTS ${_cuda_hints}
+            PATHS ${_cuda_paths} PATH_SUFFIXES include targets/x86_64-linux/include)
+  mark_as_advanced(ARENAGRAD_${CMAKE_MATCH_1}_INCLUDE_DIR)
+endforeach()
 find_package(CUDNN 9.8 QUIET)
 
 set(ARENAGRAD_CUDA_HEADERS "")
 set(_cuda_missing "")
-foreach(_part ARENAGRAD_CUDA_INCLUDE_DIR ARENAGRAD_CUBLAS_INCLUDE_DIR ARENAGRAD_NVTX_INCLUDE_DIR
-              CUDNN_INCLUDE_DIR)
+foreach(_part ARENAGRAD_CUDA_INCLUDE_DIR ARENAGRAD_CUDA_CRT_INCLUDE_DIR
+              ARENAGRAD_CUBLAS_INCLUDE_DIR ARENAGRAD_NVTX_INCLUDE_DIR CUDNN_INCLUDE_DIR)
   if(${_part})
     list(APPEND ARENAGRAD_CUDA_HEADERS ${${_part}})
   else()
@@ -40,8 +64,9 @@ set(ARENAGRAD_CUDA_ENABLED OFF)
 if(ARENAGRAD_CUDA)  # AUTO or ON
   set(_libraries "")
   foreach(_name cudart_static cublas cublasLt)
-    find_library(ARENAGRAD_${_name}_LIBRARY NAMES ${_name} lib${_name}.so.13 HINTS ${_cuda_hints}
-                 PATHS ${_cuda_paths} PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib)
+    find_library(ARENAGRAD_${_name}_LIBRARY NAMES ${_name} lib${_name}.so.13 NAMES_PER_DIR
+                 HINTS ${_cuda_hints} PATHS ${_cuda_paths}
+                 PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib)
     mark_as_advanced(ARENAGRAD_${_name}_LIBRARY)
     if(ARENAGRAD_${_name}_LIBRARY)
       list(APPEND _libraries ${ARENAGRAD_${_name}_LIBRARY})
@@ -55,21 +80,12 @@ if(ARENAGRAD_CUDA)  # AUTO or ON
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES ${ARENAGRAD_CUDA_ARCHITECTURES})
   endif()
-  if(NOT DEFINED CMAKE_CUDA_COMPILER)
-    find_program(ARENAGRAD_NVCC nvcc HINTS ${_cuda_hints} PATHS ${_cuda_paths} PATH_SUFFIXES bin)
-    mark_as_advanced(ARENAGRAD_NVCC)
-    if(ARENAGRAD_NVCC)
-      set(CMAKE_CUDA_COMPILER ${ARENAGRAD_NVCC})
-    endif()
+  if(_cuda_nvcc_version VERSION_LESS 13)
+    list(APPEND _cuda_missing "nvcc 13 or newer (found: ${ARENAGRAD_NVCC})")
   endif()
   if(NOT _cuda_missing)
-    include(CheckLanguage)
-    check_language(CUDA)
-    if(NOT CMAKE_CUDA_COMPILER)
-      list(APPEND _cuda_missing nvcc)
-    endif()
-  endif()
-  if(NOT _cuda_missing)
+    set(CMAKE_CUDA_COMPILER ${ARENAGRAD_NVCC})
+    string(APPEND CMAKE_CUDA_FLAGS " ${ARENAGRAD_CUDA_LINK_FLAGS}")
     enable_language(CUDA)
     # CMake 3.25 does not know that nvcc 13 has C++20.
     foreach(_kind STANDARD EXTENSION)
