@@ -4,8 +4,8 @@
 usage: bench/against_minimalloc.py --minimalloc PROGRAM [--planners-bench PROGRAM] [--planner NAME]
                                    [--repeats N] [--limit SECONDS] [FILE.csv ...]
 
-PROGRAM is minimalloc built from source (github.com/google/minimalloc). Each problem is packed into
-the capacity that its file's name says (A.1048576.csv; without files, those of bench/data/minimalloc)
+PROGRAM is minimalloc built from source (github.com/google/minimalloc). Each problem is packed
+into the capacity that its name says (A.1048576.csv; without files, those of bench/data/minimalloc)
 by minimalloc and by a planner of ours; both are told the capacity and end with the first plan that
 fits it. Both are whole processes, from start to end, one after the other, N times each; what counts
 is the least processor time (user and system), which other work on the machine disturbs less than it
