@@ -115,6 +115,7 @@ std::string over_phases(const ReportInput& a, const ReportInput& b) {
     const auto totals = live_totals(timeline);
     curves.push_back(curve_of(axis, i, totals));
     curves.back().label = fmt::format("{}: {}", "AB"[i], inputs[i] -> title);
+    titles.push_back(curves.back().label);
     curves.back().colour = i;
     highest[i] = highest_of(axis, i, timeline, totals);
   }
