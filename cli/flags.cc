@@ -215,9 +215,8 @@ void add_report_flags(CLI::App& command, Flags& flags) {
       "add a panel that tells the peak of this model for any batch, mode, policy and optimizer",
       flags.spec, [](const std::string&, const std::string& text) { return text; });
   add(command, "Report", "--batches", "A:B[:STEP]",
-      "with --what-if: the batches to plan (default 1:32); between and beyond them by formula. "
-      "Each "
-      "is planned in 4 modes, 2 policies and with 4 optimizers",
+      "with --what-if: the batches to plan (default 1:32; others by formula), each in every mode, "
+      "policy and kind of optimizer",
       flags.batches.batches, parse_range);
   add(command, "Report", "--inputs", "A:B[:STEP]", "with --what-if: heights of square images",
       flags.batches.inputs, parse_range);

@@ -108,16 +108,17 @@ std::string over_phases(const ReportInput& a, const ReportInput& b) {
   const auto axis = phase_axis(*inputs[0]->timeline, *inputs[1]->timeline);
   std::vector<Curve> curves;
   std::vector<Highest> highest[2];
+  std::vector<AxisPart> parts;
+  Json slots = Json::array(), titles = Json::array();
   for (std::size_t i = 0; i < 2; ++i) {
     const auto& timeline = *inputs[i]->timeline;
     const auto totals = live_totals(timeline);
     curves.push_back(curve_of(axis, i, totals));
     curves.back().label = fmt::format("{}: {}", "AB"[i], inputs[i] -> title);
+    titles.push_back(curves.back().label);
     curves.back().colour = i;
     highest[i] = highest_of(axis, i, timeline, totals);
   }
-  std::vector<AxisPart> parts;
-  Json slots = Json::array();
   for (const auto& slot : axis.slots) {
     parts.push_back({slot.begin, slot.end, slot.step, slot.phase});
     slots.push_back({slot.step, slot.phase, slot.begin, slot.end});
@@ -128,7 +129,8 @@ std::string over_phases(const ReportInput& a, const ReportInput& b) {
              "each other, and so do its backwards.</p>\n"
              "<div class=\"picture\" data-picture=\"two\">\n{}"
              "<script type=\"application/json\" class=\"slots\">{}</script>\n</div>\n",
-             curve_chart(curves, parts, "both runs, phase by phase"), script_data(slots)) +
+             curve_chart(curves, parts, "both runs, phase by phase"),
+             script_data({{"titles", titles}, {"slots", slots}})) +
          render_html(phases_table(axis, highest));
 }
 

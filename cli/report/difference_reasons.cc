@@ -116,8 +116,8 @@ std::vector<Reason> reasons(const ReportInput& a, const ReportInput& b) {
   all.fill(true);
   if (differ("name") || hash(a.json) != hash(b.json))
     add("model", all,
-        fmt::format("The models are not the same ({} and {}): anything may differ.", a.title,
-                    b.title));
+        fmt::format("The models are not the same ({} and {}): anything may differ.",
+                    both("name").first, both("name").second));
   if (differ("dtype"))
     add("dtype", all,
         fmt::format("A number is {} in A and {} in B.", both("dtype").first, both("dtype").second));
@@ -147,16 +147,18 @@ std::vector<Reason> reasons(const ReportInput& a, const ReportInput& b) {
                     keeping_of_recompute(both("recompute").second)));
   if (differ("optimizer_settings") || differ("optimizer"))
     add("optimizer", of({optimizer_state}),
-        fmt::format("A is updated by {}, B by {}: state of an optimizer stays live from the first "
-                    "update on.",
-                    both("optimizer").first, both("optimizer").second));
+        fmt::format(
+            "The optimizer is {} in A and {} in B: its state stays live from the first update on.",
+            both("optimizer").first, both("optimizer").second));
   if (differ("run"))
     add("pass", kPassing,
         fmt::format("A runs in {}, B in {}.", both("run").first, both("run").second));
   if (differ("steps"))
     add("steps", of({parameter_gradient, optimizer_state}),
-        fmt::format("A has {} steps, B {}: what the first update makes is there in later ones.",
-                    both("steps").first, both("steps").second));
+        fmt::format(
+            "The number of steps is {} in A and {} in B: what the first update makes is there in "
+            "later ones.",
+            both("steps").first, both("steps").second));
   if (differ("device") || differ("workspace_included"))
     add("device", of({workspace, library}),
         fmt::format("Kernels of {} and of {} ask for other scratch.", both("device").first,

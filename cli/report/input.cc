@@ -22,6 +22,12 @@ std::string title_of(const Json& json) {
   if (json.contains("batch")) title += fmt::format(", batch {}", json["batch"].get<std::int64_t>());
   for (const char* key : {"mode", "strategy"})
     if (json.contains(key)) title += ", " + json[key].get<std::string>();
+  // What isn't as usual: two runs may differ in nothing else.
+  constexpr std::pair<const char*, const char*> kUsual[] = {
+      {"policy", "lean"}, {"recompute", "none"}, {"optimizer", "none"}, {"run", "train"}};
+  for (const auto& [key, usual] : kUsual)
+    if (json.contains(key) && json[key].is_string() && json[key] != usual)
+      title += fmt::format(", {} {}", key, json[key].get<std::string>());
   return title;
 }
 

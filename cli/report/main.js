@@ -62,11 +62,9 @@ boxes("addresses", (box, index, place) => whenSeen(place, () => {
 }));
 boxes("two", (box, index, place) => {
   const runs = documents.map((_, i) => i).filter((i) => ledgers[i]?.count > 0).slice(0, 2);
-  if (runs.length === 2)
-    pictures.two.push(new TwoPicture(
-      box, runs.map((i) => ledgers[i]), runs.map((i, at) =>
-        `${"AB"[at]}: ${documents[i].name}, batch ${documents[i].batch}, ${documents[i].mode}`),
-      JSON.parse(place.querySelector(".slots").textContent)));
+  if (runs.length !== 2) return;
+  const {titles, slots} = JSON.parse(place.querySelector(".slots").textContent);
+  pictures.two.push(new TwoPicture(box, runs.map((i) => ledgers[i]), titles, slots));
 });
 boxes("sweep", (box, index) => pictures.sweep.push(new SweepPicture(box, documents[index])));
 boxes("what-if", (box) => {

@@ -88,6 +88,7 @@ std::vector<Section> summary_sections(const ReportInput& input, std::size_t inde
               {},
               {}};
   std::vector<Bar> bars;
+  CategoryBytes seen{};
   for (const auto& row : input.json.at("layers")) {
     const auto count = [&](const char* key) { return Count{row.at(key).get<std::int64_t>()}; };
     std::string shape;
@@ -99,10 +100,11 @@ std::vector<Section> summary_sections(const ReportInput& input, std::size_t inde
     bar.bytes[static_cast<std::size_t>(Category::activation)] = row.at("saved").get<std::size_t>();
     bar.bytes[static_cast<std::size_t>(Category::workspace)] =
         row.at("workspace").get<std::size_t>();
+    for (std::size_t c = 0; c < kCategoryCount; ++c) seen[c] += bar.bytes[c];
     if (bar.bytes != CategoryBytes{}) bars.push_back(std::move(bar));
   }
   Section section{fmt::format("summary-{}", index), "Layer by layer", {}};
-  section.html = "<p>Saved for backward (as activation) and workspace.</p>\n" +
+  section.html = "<p>Saved for backward (as activation) and workspace.</p>\n" + legend(seen) +
                  bar_chart(bars, "saved bytes and workspace by layer") +
                  folded("the layers as a table", render_html(table));
   return {section};

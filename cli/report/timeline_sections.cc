@@ -264,7 +264,7 @@ Section layers(const ReportInput& input, std::size_t index,
     bars.push_back(others);
   }
   Section section{fmt::format("layers-{}", index), "Which layers hold it", {}};
-  section.html = "<p class=\"when\">At the peak:</p>\n" +
+  section.html = legend(by_category(timeline, live)) + "<p class=\"when\">At the peak:</p>\n" +
                  picture("layers", index, bar_chart(bars, "bytes at the peak by layer")) +
                  folded("the layers as a table", render_html(table));
   return section;

@@ -135,9 +135,13 @@ TEST_F(TwoRuns, NameTheSettingThatDiffers) {
   };
   EXPECT_TRUE(contains(with({"--policy", "pytorch"}), "B what PyTorch&#39;s autograd keeps"));
   EXPECT_TRUE(contains(with({"--recompute", "sqrt"}), "B the inputs of segments (sqrt)"));
-  EXPECT_TRUE(contains(with({"--optimizer", "adam", "--steps", "2"}), "B by adam"));
+  EXPECT_TRUE(contains(with({"--optimizer", "adam", "--steps", "2"}),
+                       "The optimizer is none in A and adam in B"));
   EXPECT_TRUE(contains(with({"--input", "1x36x36"}), "A sample is 1x28x28 in A and 1x36x36 in B"));
   EXPECT_TRUE(contains(with({"--dtype", "f64"}), "A number is f32 in A and f64 in B"));
+  EXPECT_TRUE(contains(with({"--recompute", "sqrt"}),
+                       "B: lenet5, batch 8, full-batch, best-fit, "
+                       "recompute sqrt"));
   const auto moved = with({"--strategy", "bump"});
   EXPECT_TRUE(contains(moved, "decides where buffers lie, not which are live"));
   EXPECT_TRUE(contains(moved, "Both peak at"));

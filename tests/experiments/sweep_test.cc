@@ -109,6 +109,24 @@ TEST(Sweep, APointThatCannotBePlannedSaysWhyAndTheOthersStand) {
   EXPECT_EQ(swept.decompositions[0].pieces.front().from, 2);
 }
 
+TEST(Sweep, PeaksAloneAreThoseOfTheWhole) {
+  auto options = options_up_to(5, {});
+  options.settings.steps = 2;
+  const auto source = [](auto) { return test::small_net(true); };
+  const auto whole = sweep(source, options);
+  options.peaks_alone = true;
+  const auto alone = sweep(source, options);
+  ASSERT_EQ(alone.points.size(), whole.points.size());
+  for (std::size_t i = 0; i < whole.points.size(); ++i) {
+    EXPECT_EQ(alone.points[i].error, whole.points[i].error);
+    EXPECT_EQ(alone.points[i].peak.by_category, whole.points[i].peak.by_category);
+    EXPECT_EQ(alone.points[i].peak.line, whole.points[i].peak.line);
+    EXPECT_EQ(alone.points[i].footprint, 0u);
+  }
+  for (std::size_t m = 0; m < whole.decompositions.size(); ++m)
+    EXPECT_EQ(alone.decompositions[m].line, whole.decompositions[m].line);
+}
+
 TEST(Sweep, ACapacityMarksWhatDoesNotFitAndLeavesTheLineAlone) {
   auto options = options_up_to(6, Settings{});
   options.modes = {GradientMode::full_batch};

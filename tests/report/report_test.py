@@ -103,6 +103,28 @@ class Tests:
                     check(wide <= 0, f"{how}: {wide} pixels too wide")
                 equal(tab.complaints(), [], f"complaints with {how}")
 
+    def prints_whole(self):
+        """On paper: still pictures, open tables that fit the width, light colours."""
+        self.timeline("a", "lenet5", "--batch", "8")
+        self.timeline("b", "lenet5", "--batch", "8", "--mode", "per-step")
+        self.call("report", "a.json", "b.json", "--what-if", "lenet5", "--batches", "1:2", "-o",
+                  "paper.html", "--quiet")
+        with self.open(self.path("paper.html"), width=760, dark=True) as tab:
+            tab.call("Emulation.setEmulatedMedia", media="print")
+            tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+            tab.frame()
+            wide = tab.evaluate("document.documentElement.scrollWidth - innerWidth")
+            check(wide <= 0, f"{wide} pixels wider than the paper")
+            shown = {what: tab.evaluate(f"[...document.querySelectorAll({what!r})].filter(e =>"
+                                        " e.getClientRects().length > 0).length")
+                     for what in ("svg.still", "canvas", "main tr")}
+            check(shown["svg.still"] == 5 and shown["canvas"] == 0, f"pictures on paper: {shown}")
+            equal(shown["main tr"], tab.evaluate(
+                "[...document.querySelectorAll('main tr')].filter(r => !r.closest('.live')).length"),
+                "rows on paper")
+            equal(tab.evaluate("getComputedStyle(document.body).backgroundColor"),
+                  "rgb(255, 255, 255)", "the colour of paper")
+
     def stays_without_script(self):
         self.timeline("a", "lenet5", "--batch", "8")
         with open(self.report("a.html", "a.json"), encoding="utf-8") as file:
@@ -229,27 +251,36 @@ class Tests:
             slots = tab.evaluate("arenagradReport.pictures.two[0].slots")
             equal([s[:2] for s in slots][:4], [[0, "setup"], [1, "forward"], [1, "backward"],
                                                [1, "update"]], "the first slots")
-            for run in range(2):
-                self.entries(tab, run, slots, states[run])
+            entries = [self.entries(tab, run, slots, states[run]) for run in range(2)]
             self.drawn_along_phases(tab, slots[-1][3])
-            for _ in range(25):
-                self.point(tab, states, self.random.uniform(0, slots[-1][3]))
+            for width in [0.1] * 20 + [slots[-1][3]] * 5:
+                self.point(tab, states, entries, slots, width)
             self.keys_of_two(tab, states)
             equal(tab.complaints(), [], "complaints")
 
     def entries(self, tab, run, slots, states):
-        """Each event is in the slot of its step and phase, once."""
+        """By slot: its events, each once; or the one that holds, where its step has no such phase;
+        or none, where there is no such step."""
         got = tab.evaluate(f"(() => {{ const r = arenagradReport.pictures.two[0].runs[{run}];"
                            " const s = r.ledger.timeline.scopes, v = r.ledger.events;"
-                           " return r.slots.map((slot, i) => r.held[i] ? [] :"
+                           " return r.slots.map((slot, i) => [!!r.held[i],"
                            " [...r.entries.slice(r.start[i], r.start[i + 1])].map(e =>"
-                           " [e, v.step[e - 1], s[v.scope[e - 1]].phase])); })()")
-        for slot, events in zip(slots, got):
-            for _, step, phase in events:
-                equal([step, phase], slot[:2], "the place of an event")
-            check(events == sorted(events), "events of a slot are not in their order")
-        equal(sorted(e for events in got for e, _, _ in events), list(range(1, len(states) + 1)),
-              f"events of run {run}")
+                           " [e, v.step[e - 1], s[v.scope[e - 1]].phase])]); })()")
+        steps, reached, seen = {step for _, events in got for _, step, _ in events}, 0, []
+        for slot, (held, events) in zip(slots, got):
+            numbers = [e for e, _, _ in events]
+            if held:
+                equal(numbers, [reached], f"what holds in {slot}")
+                check(slot[0] in steps, f"{slot} holds without a step")
+            else:
+                check(events or slot[0] not in steps, f"nothing in {slot}")
+                for _, step, phase in events:
+                    equal([step, phase], slot[:2], "the place of an event")
+                equal(numbers, sorted(numbers), "the order in a slot")
+                seen += numbers
+            reached = max([reached, *numbers])
+        equal(sorted(seen), list(range(1, len(states) + 1)), f"events of run {run}")
+        return [[e for e, _, _ in events] for _, events in got]
 
     def drawn_along_phases(self, tab, end):
         """In any window the highest and lowest that are drawn are the true ones."""
@@ -270,29 +301,62 @@ class Tests:
             " Math.max(...all) !== Math.max(...y) || Math.min(...all) !== Math.min(...y); }))")
         equal(wrong, [], "windows with something else drawn")
 
-    def point(self, tab, states, x):
-        at = tab.evaluate(
-            "(x => { const t = arenagradReport.pictures.two[0];"
-            " t.chart.show(x - 0.05, x + 0.05); t.chart.canvas.scrollIntoView({block: 'center'});"
-            " const b = t.chart.canvas.getBoundingClientRect();"
-            f" return [b.left + t.chart.graph.toDomXCoord(x), b.top + b.height / 2]; }})({x})")
-        tab.mouse("mouseMoved", *at)
+    def point(self, tab, states, entries, slots, width):
+        """At the middle of an event of one run: it, or the highest under the pixel, is shown."""
+        filled = [s for s in range(len(slots)) if entries[0][s]]
+        s = self.random.choice(filled)
+        step, phase, begin, end = slots[s]
+        share = (self.random.randrange(len(entries[0][s])) + 0.5) / len(entries[0][s])
+        x = begin + share * (end - begin)
+        left, top, x, pixel = tab.evaluate(
+            "((x, width) => { const t = arenagradReport.pictures.two[0], c = t.chart;"
+            " c.show(x - width / 2, x + width / 2); c.canvas.scrollIntoView({block: 'center'});"
+            " const b = c.canvas.getBoundingClientRect();"
+            " const left = Math.round(b.left + c.graph.toDomXCoord(x));"
+            " return [left, b.top + b.height / 2, c.graph.toDataXCoord(left - b.left),"
+            f" (c.window[1] - c.window[0]) / c.graph.getArea().w]; }})({x}, {width})")
+        tab.mouse("mouseMoved", left, top)
         tab.frame()
-        self.holds_two(tab, states, f"at {x}")
+        where = f"at {x}, {phase} of step {step}, {pixel} a pixel"
+        shown = self.holds_two(tab, states, where)
+        for run, event in zip(range(2), shown):
+            if event is None:
+                check(not entries[run][s], f"run {run} has nothing {where}")
+                continue
+            # Half a pixel either way, give or take what rounding does.
+            most, least = ([self.under(entries[run], slots, x + by * pixel) for by in (-half, half)]
+                           for half in (0.51, 0.49))
+            flat = [e for events in entries[run] for e in events]
+            check(event in flat[most[0]:most[1] + 1], f"event {event} of run {run} is not {where}")
+            highest = max(sum(states[run][e - 1][0].values()) for e in flat[least[0]:least[1] + 1])
+            check(sum(states[run][event - 1][0].values()) >= highest,
+                  f"event {event} of run {run} is not the highest {where}")
+
+    @staticmethod
+    def under(entries, slots, x):
+        """The number of the entry at x."""
+        x = min(max(x, 0), slots[-1][3])
+        before = 0
+        for events, (_, _, begin, end) in zip(entries, slots):
+            if x < end or end == slots[-1][3]:
+                inside = int((x - begin) / (end - begin) * len(events))
+                return before + min(inside, max(len(events) - 1, 0))
+            before += len(events)
 
     def holds_two(self, tab, states, where):
         shown = tab.evaluate("(() => { const p = arenagradReport.pictures.two[0].panel;"
                              " return {...p.dataset, text: p.textContent}; })()")
-        for events, total, run in zip(shown["events"].split(" "), shown["totals"].split(" "),
-                                      states):
-            if events == "none":
+        numbers = [None if e == "none" else int(e) for e in shown["events"].split(" ")]
+        for events, total, run in zip(numbers, shown["totals"].split(" "), states):
+            if events is None:
                 check("no such step" in shown["text"], where)
                 continue
-            composition = run[int(events) - 1][0]
+            composition = run[events - 1][0]
             equal(total, str(sum(composition.values())), f"live {where}")
             for bytes_ in composition.values():
                 check(bytes_ < 1024 or f"({bytes_:,} B)" in shown["text"],
                       f"{bytes_} is not in {shown['text']} {where}")
+        return numbers
 
     def keys_of_two(self, tab, states):
         """A and B go to the peaks, arrows to the next event of either run, a click pins."""
@@ -381,7 +445,7 @@ class Tests:
 ZOOM = ("(() => { const c = arenagradReport.pictures.timeline[0].chart;"
         " const t = performance.now(); c.zoom(0.5); return Math.round(performance.now() - t); })()")
 
-CASES = ["opens_quietly", "stays_without_script", "events_are_the_ledgers", "taps_pin",
+CASES = ["opens_quietly", "prints_whole", "stays_without_script", "events_are_the_ledgers", "taps_pin",
          "highest_is_drawn", "two_runs_by_phase", "what_if_is_the_cli", "holds_many_events"]
 
 
