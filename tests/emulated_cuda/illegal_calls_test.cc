@@ -1,42 +1,15 @@
 // The emulated GPU catches each kind of illegal call: it fails as the real one would, and the
 // violation is written down.
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <functional>
-
 #include "kernels/cuda/convolutions.h"
 #include "kernels/cuda/memory_mapping.h"
-#include "kernels/cuda/session.h"
+#include "tests/emulated_cuda/bench.h"
 #include "tests/emulated_cuda/dnn_descriptor.h"
-#include "tests/emulated_cuda/machine.h"
 #include "tests/emulated_cuda/submit.h"
 
 namespace emulated_cuda {
 namespace {
 
 using namespace arenagrad;
-
-constexpr std::size_t kBytes = std::size_t{1} << 20;
-
-/// A session, and memory to be misused.
-struct Bench {
-  Bench() : session(0, false) {
-    cuda::check(cudaMalloc(&block, kBytes), "cudaMalloc");
-    memory = cuda::Owned<void*, cudaFree>(block);
-  }
-  float* at(std::size_t byte) const { return reinterpret_cast<float*>(bytes() + byte); }
-  std::byte* bytes() const { return static_cast<std::byte*>(block); }
-  cublasStatus_t gemm(const float* a, std::int64_t lda, float* c) const {
-    const float one = 1, zero = 0;
-    return cublasSgemm_v2_64(session.blas(), CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, &one, a, lda, at(0),
-                             4, &zero, c, 4);
-  }
-
-  cuda::Session session;
-  void* block = nullptr;
-  cuda::Owned<void*, cudaFree> memory;
-};
 
 /// Of 2 x 3 x 4 x 4 with 5 filters of 3 x 3.
 cudnn::ConvKey small_key(ConvPass pass = ConvPass::forward) {
@@ -93,12 +66,6 @@ BackendDesc make_tensor() {
   cudnnBackendCreateDescriptor(CUDNN_BACKEND_TENSOR_DESCRIPTOR, &desc);
   return BackendDesc(desc);
 }
-
-struct Case {
-  const char* name;
-  const char* violation;  // part of it
-  std::function<void(Bench&)> act;
-};
 
 struct Nothing {
   void operator()(std::int64_t, std::int64_t) const {}
@@ -268,200 +235,15 @@ const Case kMappingCases[] = {
      }},
 };
 
-/// A pool with one block of it.
-struct Pool {
-  explicit Pool(Bench& b) : bench(b) {
-    cudaMemPoolProps props{};
-    props.allocType = cudaMemAllocationTypePinned;
-    props.location = {.type = cudaMemLocationTypeDevice, .id = 0};
-    EXPECT_EQ(cudaMemPoolCreate(&pool, &props), cudaSuccess);
-    std::uint64_t keep = ~std::uint64_t{0};
-    EXPECT_EQ(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep), cudaSuccess);
-    block = allocate(1024);
-  }
-  ~Pool() {
-    if (!freed) cudaFreeAsync(block, stream());
-    cudaMemPoolDestroy(pool);
-  }
-  cudaStream_t stream() const { return bench.session.stream(); }
-  void* allocate(std::size_t bytes) const {
-    void* memory = nullptr;
-    EXPECT_EQ(cudaMallocFromPoolAsync(&memory, bytes, pool, stream()), cudaSuccess);
-    return memory;
-  }
-  void free() {
-    freed = true;
-    cudaFreeAsync(block, stream());
-  }
-  Bench& bench;
-  cudaMemPool_t pool = nullptr;
-  void* block = nullptr;
-  bool freed = false;
-};
-
-const Case kPoolCases[] = {
-    {"a_pool_block_used_after_its_free", "not all device memory",
-     [](Bench& b) {
-       Pool p(b);
-       p.free();
-       const float host = 0;
-       b.session.staging().upload(p.block, &host, 4);
-     }},
-    {"a_pool_block_used_beyond_its_end", "not all device memory",
-     [](Bench& b) {
-       const Pool p(b);
-       const float host[300] = {};
-       b.session.staging().upload(p.block, host, sizeof host);
-     }},
-    {"a_pool_block_twice_freed", "freed already",
-     [](Bench& b) {
-       Pool p(b);
-       p.free();
-       p.free();
-     }},
-    {"a_block_of_no_pool", "not a block of a pool",
-     [](Bench& b) { cudaFreeAsync(b.block, b.session.stream()); }},
-    {"a_pool_block_freed_as_another", "cudaFree: not a block",
-     [](Bench& b) {
-       const Pool p(b);
-       cudaFree(p.block);
-     }},
-    {"a_pool_block_freed_on_another_stream", "not the stream of its allocation",
-     [](Bench& b) {
-       const Pool p(b);
-       const cuda::Session other(0, false);
-       cudaFreeAsync(p.block, other.stream());
-     }},
-    {"a_pool_block_of_nothing", "of no bytes",
-     [](Bench& b) {
-       const Pool p(b);
-       void* memory = nullptr;
-       cudaMallocFromPoolAsync(&memory, 0, p.pool, p.stream());
-     }},
-    {"a_pool_that_gives_memory_back", "a release threshold",
-     [](Bench& b) {
-       cudaMemPoolProps props{};
-       props.allocType = cudaMemAllocationTypePinned;
-       props.location = {.type = cudaMemLocationTypeDevice, .id = 0};
-       cudaMemPool_t pool = nullptr;
-       cudaMemPoolCreate(&pool, &props);
-       void* memory = nullptr;
-       cudaMallocFromPoolAsync(&memory, 4, pool, b.session.stream());
-       cudaMemPoolDestroy(pool);
-     }},
-    {"a_pool_of_another_device", "cudaMemPoolCreate: properties",
-     [](Bench&) {
-       cudaMemPoolProps props{};
-       props.allocType = cudaMemAllocationTypePinned;
-       props.location = {.type = cudaMemLocationTypeDevice, .id = 1};
-       cudaMemPool_t pool = nullptr;
-       cudaMemPoolCreate(&pool, &props);
-     }},
-    {"a_pool_destroyed_under_its_block", "something of it was not freed",
-     [](Bench& b) {
-       Pool p(b);
-       cudaMemPoolDestroy(p.pool);
-       p.free();
-     }},
-};
-
 class IllegalCalls : public ::testing::TestWithParam<Case> {};
 
-TEST_P(IllegalCalls, AreCaught) {
-  machine().reset();
-  {
-    Bench bench;
-    try {
-      GetParam().act(bench);
-    } catch (const arenagrad::DeviceError&) {
-      // The wrappers tell what the raw calls return.
-    }
-    const auto violations = machine().take_violations();
-    ASSERT_FALSE(violations.empty());
-    EXPECT_NE(violations[0].find(GetParam().violation), std::string::npos) << violations[0];
-    EXPECT_EQ(violations[0].rfind("emulated: ", 0), 0u);
-  }
-  EXPECT_EQ(machine().leaks(), std::vector<std::string>{});
-}
+TEST_P(IllegalCalls, AreCaught) { expect_caught(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(, IllegalCalls, ::testing::ValuesIn(kCases),
                          [](const auto& info) { return info.param.name; });
 
-INSTANTIATE_TEST_SUITE_P(Pool, IllegalCalls, ::testing::ValuesIn(kPoolCases),
-                         [](const auto& info) { return info.param.name; });
-
 INSTANTIATE_TEST_SUITE_P(Mapping, IllegalCalls, ::testing::ValuesIn(kMappingCases),
                          [](const auto& info) { return info.param.name; });
-
-/// A copy that is queued reads its pinned memory when it runs, not when it is asked for.
-TEST(QueuedCopies, NeedTheirPinnedMemory) {
-  machine().reset({.deferred = true});
-  {
-    const Bench bench;
-    void* host = nullptr;
-    ASSERT_EQ(cudaMallocHost(&host, 256), cudaSuccess);
-    ASSERT_EQ(
-        cudaMemcpyAsync(bench.at(0), host, 256, cudaMemcpyHostToDevice, bench.session.stream()),
-        cudaSuccess);
-    EXPECT_EQ(cudaFreeHost(host), cudaSuccess);
-    EXPECT_EQ(machine().take_violations(),
-              std::vector<std::string>{"emulated: cudaFreeHost: a queued copy still uses it"});
-
-    ASSERT_EQ(cudaMallocHost(&host, 256), cudaSuccess);
-    ASSERT_EQ(
-        cudaMemcpyAsync(host, bench.at(0), 256, cudaMemcpyDeviceToHost, bench.session.stream()),
-        cudaSuccess);
-    ASSERT_EQ(cudaStreamSynchronize(bench.session.stream()), cudaSuccess);
-    EXPECT_EQ(cudaFreeHost(host), cudaSuccess);
-    EXPECT_EQ(machine().take_violations(), std::vector<std::string>{});
-  }
-  EXPECT_EQ(machine().leaks(), std::vector<std::string>{});
-}
-
-/// As when a run is given up right after its input was handed over.
-TEST(QueuedCopies, AreWaitedForWhenASessionEnds) {
-  machine().reset({.deferred = true});
-  void* block = nullptr;
-  ASSERT_EQ(cudaMalloc(&block, kBytes), cudaSuccess);
-  {
-    const float host[64] = {};
-    cuda::Session session(0, false);
-    session.staging().upload(block, host, sizeof host);
-  }
-  EXPECT_EQ(machine().take_violations(), std::vector<std::string>{});
-  EXPECT_EQ(cudaFree(block), cudaSuccess);
-  EXPECT_EQ(machine().leaks(), std::vector<std::string>{});
-}
-
-/// Late queues: what was queued before a free still has the block, what comes after it finds the
-/// pattern, though the block was handed out again in between.
-TEST(PoolBlocks, AreFreedInTheOrderOfTheStream) {
-  machine().reset({.deferred = true});
-  {
-    Bench bench;
-    Pool p(bench);
-    void* host = nullptr;
-    ASSERT_EQ(cudaMallocHost(&host, 1024), cudaSuccess);
-    auto* bytes = static_cast<unsigned char*>(host);
-    std::memset(bytes, 7, 512);
-    cudaMemcpyAsync(p.block, bytes, 256, cudaMemcpyHostToDevice, p.stream());
-    cudaMemcpyAsync(bytes + 512, p.block, 256, cudaMemcpyDeviceToHost, p.stream());
-    p.free();
-    void* again = p.allocate(1024);
-    EXPECT_EQ(again, p.block);
-    cudaMemcpyAsync(bytes + 768, again, 256, cudaMemcpyDeviceToHost, p.stream());
-    ASSERT_EQ(cudaStreamSynchronize(p.stream()), cudaSuccess);
-    EXPECT_EQ(bytes[512], 7);
-    EXPECT_EQ(bytes[768], 0xFF);
-    std::uint64_t used = 0;
-    EXPECT_EQ(cudaMemPoolGetAttribute(p.pool, cudaMemPoolAttrUsedMemHigh, &used), cudaSuccess);
-    EXPECT_EQ(used, 1024u);
-    cudaFreeAsync(again, p.stream());
-    cudaFreeHost(host);
-  }
-  EXPECT_EQ(machine().take_violations(), std::vector<std::string>{});
-  EXPECT_EQ(machine().leaks(), std::vector<std::string>{});
-}
 
 /// The same bench, used as it should be: nothing of the above is caught by accident.
 TEST(LegalCalls, AreNotCaught) {
