@@ -160,9 +160,14 @@ std::vector<Reason> reasons(const ReportInput& a, const ReportInput& b) {
             "later ones.",
             both("steps").first, both("steps").second));
   if (differ("device") || differ("workspace_included"))
-    add("device", of({workspace, library}),
-        fmt::format("Kernels of {} and of {} ask for other scratch.", both("device").first,
-                    both("device").second));
+    add("device", of({workspace, library, stash}),
+        fmt::format("Kernels of {} and of {} ask for other scratch, and masks have other types.",
+                    both("device").first, both("device").second));
+  if (a.json.contains("layout") && b.json.contains("layout") && differ("layout"))
+    add("layout", of({workspace, activation, activation_gradient}),
+        fmt::format("Images lie as {} in A and as {} in B: engines ask for other scratch, and "
+                    "flatten is a copy with the channels innermost.",
+                    both("layout").first, both("layout").second));
   const auto at = std::pair(place(a.json), place(b.json));
   if (at.first != at.second)
     add("place of the peak", kPassing,

@@ -139,6 +139,8 @@ TEST_F(TwoRuns, NameTheSettingThatDiffers) {
                        "The optimizer is none in A and adam in B"));
   EXPECT_TRUE(contains(with({"--input", "1x36x36"}), "A sample is 1x28x28 in A and 1x36x36 in B"));
   EXPECT_TRUE(contains(with({"--dtype", "f64"}), "A number is f32 in A and f64 in B"));
+  EXPECT_TRUE(contains(page({"--device", "h200"}, {"--device", "h200", "--layout", "nhwc"}),
+                       "Images lie as nchw in A and as nhwc in B"));
   EXPECT_TRUE(contains(with({"--recompute", "sqrt"}),
                        "B: lenet5, batch 8, full-batch, best-fit, "
                        "recompute sqrt"));
