@@ -42,11 +42,13 @@ class Faults : public ::testing::TestWithParam<ArenaKind> {};
 
 TEST_P(Faults, OfEveryCallAreToldAndUnwound) {
   machine().reset();
-  const Model model = test::small_net(true);
-  Settings settings = training_settings(GradientMode::per_step);
+  // A pool has two more calls for each buffer, and is no other in a short step.
+  const bool pool = GetParam() == ArenaKind::pool;
+  const Model model = test::small_net(!pool);
+  Settings settings = training_settings(pool ? GradientMode::full_batch : GradientMode::per_step);
   settings.steps = 1;
   settings.plan.batching = {3, 2};
-  if (GetParam() == ArenaKind::pool) settings.strategy = "pool-async";
+  if (pool) settings.strategy = "pool-async";
   const GpuUnderTest gpu;
   settings.profile = gpu.profile();
   ASSERT_EQ(train(model, settings, gpu, GetParam()), "");  // asks all there is to ask about engines
@@ -54,7 +56,7 @@ TEST_P(Faults, OfEveryCallAreToldAndUnwound) {
   ASSERT_EQ(train(model, settings, gpu, GetParam()), "");
   const std::uint64_t calls = machine().calls();
   const auto planner_alone = complaints();  // it describes the GPU for as long as it lives
-  EXPECT_GT(calls, 500u);
+  EXPECT_GT(calls, pool ? 200u : 500u);
   for (std::uint64_t nth = 1; nth <= calls; ++nth) {
     machine().fail_at(nth);
     const std::string told = train(model, settings, gpu, GetParam());
