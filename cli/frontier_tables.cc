@@ -19,6 +19,12 @@ std::string time_text(const StepCost& cost) {
 
 std::string yes(bool value) { return value ? "yes" : ""; }
 
+/// Only what is on the frontier is named: the others lie close together, and the table has them.
+template <class Choice>
+std::string label_of(const Choice& one) {
+  return one.optimal ? text(one.recompute) : "";
+}
+
 bool planned(const FrontierPoint& one) { return one.point.error.empty(); }
 
 /// The peak of the same mode without recomputation; 0 where that could not be planned.
@@ -191,8 +197,8 @@ std::optional<Plot> frontier_plot(const Sweep& sweep, const SweepOptions& option
     for (const auto& one : sweep.frontier)
       if (one.point.mode == mode && planned(one))
         path.points.push_back({one.point.cost.times(),
-                               static_cast<std::int64_t>(one.point.peak.requested),
-                               text(one.recompute), one.optimal});
+                               static_cast<std::int64_t>(one.point.peak.requested), label_of(one),
+                               one.optimal});
     if (!path.points.empty()) plot.paths.push_back(std::move(path));
   }
   if (plot.paths.empty()) return std::nullopt;
@@ -216,8 +222,7 @@ std::optional<Plot> frontier_plot(const Fit& fit, const std::string& model) {
   PlotPath path{"frontier", plot_colour(std::size_t{0}), {}};
   for (const auto& way : fit.frontier)
     if (way.found.largest > 0)
-      path.points.push_back(
-          {way.cost.times(), way.found.largest, text(way.recompute), way.optimal});
+      path.points.push_back({way.cost.times(), way.found.largest, label_of(way), way.optimal});
   if (path.points.empty()) return std::nullopt;
   plot.paths.push_back(std::move(path));
   return plot;
