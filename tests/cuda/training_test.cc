@@ -184,7 +184,7 @@ TEST_F(EmulatedTraining, AFitIsProvedOnTheGpu) {
   FitOptions options;
   options.settings = training_settings(GradientMode::full_batch);
   options.settings.profile = gpu.profile();
-  options.memory = std::size_t{4} << 20;
+  options.memory = std::size_t{2} << 20;  // one granule
   options.most = 1 << 12;
   options.prove = options.asks_engines = true;
   options.device = device.get();
