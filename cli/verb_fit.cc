@@ -150,6 +150,7 @@ ExitCode fit(const Flags& flags, const Console& console) {
   document.json["device"] = result.settings.profile.name;
   put(document.json, result.settings);
   document.json.erase("batch");
+  document.json["workspace_included"] = result.settings.profile.kernels->complete();
   document.json["engines_asked"] =
       flags.device.opened()->planner() == nullptr ? Json(nullptr) : Json(asks_engines(flags));
   put(document.json, result, options);

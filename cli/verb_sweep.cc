@@ -170,6 +170,7 @@ ExitCode sweep(const Flags& flags, const Console& console) {
   document.json["name"] = model.name;
   document.json["device"] = options.settings.profile.name;
   put(document.json, options.settings);
+  document.json["workspace_included"] = options.settings.profile.kernels->complete();
   for (const auto* key : {"mode", "batch", "micro_batch"}) document.json.erase(key);
   document.json["points"] = Json::array();
   for (const auto& point : result.points) document.json["points"].push_back(to_json(point));

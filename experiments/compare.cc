@@ -8,6 +8,7 @@
 #include <map>
 
 #include "allocator/units.h"
+#include "experiments/does_not_fit.h"
 #include "experiments/host_memory.h"
 #include "experiments/recorder.h"
 #include "experiments/run.h"
@@ -115,15 +116,29 @@ class Comparer {
                       std::nullopt};
     const auto dtype = settings_.plan.dtype;
     if (wants_f64(evidence, dtype)) {
-      try {
+      // Undecided where there is none, which is not equal.
+      pair.no_rerun = why_not([&] {
         pair.rel_l2_f64 = evidence.rel_l2_f64 =
             difference(in_f64(a).recorder.gradients(), in_f64(b).recorder.gradients()).rel_l2;
-      } catch (const NotEnoughMemory& error) {
-        pair.no_rerun = error.what();  // undecided, which is not equal
-      }
+      });
     }
     pair.verdict = judge(evidence, dtype);
     result_.pairs.push_back(std::move(pair));
+  }
+
+  /// Why an f64 run can't be made, which does not end the comparison; empty when `make` made it.
+  template <class Make>
+  static std::string why_not(const Make& make) {
+    try {
+      make();
+      return "";
+    } catch (const NotEnoughMemory& error) {
+      return error.what();
+    } catch (const DoesNotFit& error) {
+      return fmt::format("in f64: {}", error.what());
+    } catch (const DeviceError& error) {
+      return fmt::format("in f64: {}", error.what());
+    }
   }
 
   /// The f64 run of a mode: a program and an arena of its own, free of the capacity.
@@ -163,7 +178,7 @@ class Comparer {
   }
 
   void compare_with_reference() {
-    try {
+    result_.no_reference = why_not([&] {
       for (const auto& [mode, run] : runs_) {
         // Where modes are different computations, each has a truth of its own.
         const auto truth =
@@ -177,13 +192,10 @@ class Comparer {
         entry.flips = run.recorder.branches().flips(wide.recorder.branches());
         result_.against_f64.push_back(std::move(entry));
       }
-      const auto modes = nearest(result_.against_f64);
-      if (modes.size() == 1 && result_.against_f64.size() > 1) result_.closest = modes.front();
-    } catch (const NotEnoughMemory& error) {
-      result_.against_f64.clear();
-      result_.closest.reset();
-      result_.no_reference = error.what();
-    }
+    });
+    if (!result_.no_reference.empty()) return result_.against_f64.clear();
+    const auto modes = nearest(result_.against_f64);
+    if (modes.size() == 1 && result_.against_f64.size() > 1) result_.closest = modes.front();
   }
 
   const Model& model_;

@@ -74,7 +74,7 @@ class Finder {
   void check_at_two() const {
     const auto micro = std::min<std::int64_t>(options_.micro_batch.value_or(1), 1 << 20);
     try {
-      plan(model_.tape, without_engines(base_.profile), at(2 * micro).plan);
+      plan_without_engines(model_, at(2 * micro));
     } catch (const ShapeError&) {
       return;  // said where the search meets it
     }

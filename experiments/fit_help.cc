@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "experiments/no_workspace.h"
 #include "experiments/peak_line.h"
 #include "experiments/sweep.h"
 
@@ -100,18 +101,20 @@ void add_smaller_inputs(const Model& model, const FitOptions& options, const Set
 
 }  // namespace
 
-Profile without_engines(Profile profile) {
-  profile.kernels = cpu_profile().kernels;
-  return profile;
+Program plan_without_engines(const Model& model, const Settings& settings) {
+  const NoWorkspace kernels(*settings.profile.kernels);
+  Profile profile = settings.profile;
+  profile.kernels = &kernels;
+  return plan(model.tape, profile, settings.plan);
 }
 
 bool bound_fits(const Model& model, const Settings& settings) {
   try {
     // Scratch is left out of this bound.
-    const auto program = plan(model.tape, without_engines(settings.profile), settings.plan);
+    const auto program = plan_without_engines(model, settings);
     return rising_bound(program, settings.steps) <= *settings.capacity;
   } catch (const ShapeError&) {
-    return false;  // beyond 64 bits
+    return false;  // beyond 64 bits, or what the device's kernels take
   } catch (const ContractError&) {
     throw;
   } catch (const Error&) {

@@ -7,7 +7,7 @@ namespace arenagrad {
 
 /// The device with kernels whose scratch is known: for what does not depend on scratch, without
 /// asking a library about engines.
-Profile without_engines(Profile profile);
+Program plan_without_engines(const Model& model, const Settings& settings);
 
 /// Whether the settings' bound without scratch is within their capacity. A batch that cannot be
 /// planned for another reason than its size may fit as far as this can tell.

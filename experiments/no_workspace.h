@@ -20,6 +20,9 @@ class NoWorkspace final : public KernelPlanner {
   std::size_t batch_norm_workspace(const BatchNormProblem& problem, bool backward) const override {
     return device_.batch_norm_workspace(problem, backward);
   }
+  std::int64_t most_batch_norm_elements() const override {
+    return device_.most_batch_norm_elements();
+  }
 
  private:
   const KernelPlanner& device_;

@@ -118,6 +118,8 @@ class Mapper {
            last_read_[storage] <= static_cast<std::int64_t>(i);
   }
 
+  static std::string where(const TapeNode& node) { return ", in layer \"" + node.name + "\""; }
+
   void map_node(std::size_t i) {
     const TapeNode& node = tape_.nodes()[i];
     NodeStorage& mine = map_.nodes[i];
@@ -142,8 +144,10 @@ class Mapper {
                                           .input_needs_gradient = wants}));
     } catch (const ContractError&) {
       throw;
+    } catch (const ShapeError& error) {
+      throw ShapeError(error.what() + where(node));
     } catch (const Error& error) {
-      throw Error(std::string(error.what()) + ", in layer \"" + node.name + "\"");
+      throw Error(error.what() + where(node));
     }
     const Needs& needs = needs_.back();
 

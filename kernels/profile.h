@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "allocator/request.h"
@@ -32,6 +33,10 @@ class KernelPlanner {
   virtual std::size_t linear_workspace(const LinearProblem& problem, ConvPass pass) const = 0;
   virtual std::size_t batch_norm_workspace(const BatchNormProblem& problem,
                                            bool backward) const = 0;
+  /// The most elements that batch norm in train mode can take.
+  virtual std::int64_t most_batch_norm_elements() const {
+    return std::numeric_limits<std::int64_t>::max();
+  }
   /// False once a workspace was asked for that nobody here knows: 0 was answered instead.
   virtual bool complete() const { return true; }
 };

@@ -46,6 +46,12 @@ class BatchNorm final : public Layer {
           "batch_norm: expected more than one value per channel in train mode, got 1 (batch 1, "
           "input " +
           input.text() + " per sample)");
+    const std::int64_t elements = checked_product(situation.batch, input.elements());
+    if (situation.training() && elements > kernels.most_batch_norm_elements())
+      throw ShapeError(
+          "batch_norm: expected at most " + std::to_string(kernels.most_batch_norm_elements()) +
+          " elements in train mode on this device, got " + std::to_string(elements) + " (batch " +
+          std::to_string(situation.batch) + ", input " + input.text() + " per sample)");
 
     Needs needs = needs_nothing(situation);
     needs.samples_independent = !situation.training();

@@ -27,7 +27,6 @@ struct InOrder {
 };
 
 /// The place of element number `i` in the order of the shape, in memory with `channels` innermost.
-/// With the two numbers exchanged, the way back.
 struct ChannelsInnermost {
   std::int64_t channels, spatial;
   ARENAGRAD_HD std::int64_t operator()(std::int64_t i) const {
@@ -37,7 +36,6 @@ struct ChannelsInnermost {
     const std::int64_t channel = in_sample / spatial;
     return (sample * spatial + in_sample - channel * spatial) * channels + channel;
   }
-  ChannelsInnermost inverse() const { return {spatial, channels}; }
 };
 
 /// Elements of a plane of an image, or of a tensor [samples, channels, ...].

@@ -27,6 +27,10 @@ class Executor {
                 std::int64_t elements = 1) const;
   template <class Body>
   void reduce_rows(std::int64_t rows, std::int64_t columns, const Body& body) const;
+  /// The same for few long rows, which would keep few warps busy: a block takes a row, the first
+  /// step of the tree is kWideBlock lanes wide.
+  template <class Body>
+  void reduce_long_rows(std::int64_t rows, std::int64_t columns, const Body& body) const;
 
   CUstream_st* stream() const { return stream_; }
 

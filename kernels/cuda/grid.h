@@ -7,6 +7,7 @@
 namespace arenagrad::cuda {
 
 inline constexpr std::int64_t kBlock = 256;           // threads
+inline constexpr std::int64_t kWideBlock = 1024;      // threads that reduce one row together
 inline constexpr std::int64_t kMostBlocks = 1 << 20;  // threads take several items beyond it
 
 /// Blocks of kBlock threads for `items`, at least one item a thread while that takes no more than

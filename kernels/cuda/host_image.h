@@ -15,7 +15,8 @@ class HostImage {
   explicit HostImage(const ConstTensor& t)
       : element_(size_of(t.dtype)),
         row_major_(!t.channels_last()),
-        number_(bodies::order_of<bodies::ChannelsInnermost>(t).inverse()) {}
+        channels_(row_major_ ? 1 : static_cast<std::size_t>(t.shape[1])),
+        pixels_(row_major_ ? 1 : static_cast<std::size_t>(bodies::spatial_of(t))) {}
 
   /// Bytes [begin, begin + size) as on the GPU, of whole elements.
   void to_gpu(const std::byte* host, std::size_t begin, std::size_t size, std::byte* part) const {
@@ -47,15 +48,24 @@ class HostImage {
   template <std::size_t n, class Fn>
   void copy_elements(std::size_t begin, std::size_t size, const Fn& fn) const {
     check_contract(element_ == n && begin % n == 0 && size % n == 0, "a part of an element");
+    const std::size_t channels = channels_, pixels = pixels_;
+    const std::size_t first = begin / n;  // as on the GPU; then counted on without dividing
+    std::size_t channel = first % channels;
+    std::size_t pixel = first / channels % pixels;
+    std::size_t sample = first / (channels * pixels) * (channels * pixels);
     for (std::size_t i = 0; i < size; i += n) {
-      const auto number = number_(static_cast<std::int64_t>((begin + i) / n));
-      fn(static_cast<std::size_t>(number) * n, i, Bytes<n>{});
+      fn((sample + channel * pixels + pixel) * n, i, Bytes<n>{});
+      if (++channel < channels) continue;
+      channel = 0;
+      if (++pixel < pixels) continue;
+      pixel = 0;
+      sample += channels * pixels;
     }
   }
 
   std::size_t element_;
   bool row_major_;
-  bodies::ChannelsInnermost number_;  // of the element at a place on the GPU
+  std::size_t channels_, pixels_;
 };
 
 }  // namespace arenagrad::cuda

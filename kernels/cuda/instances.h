@@ -42,7 +42,7 @@ void add_bias(const Executor& exec, ConstTensor bias, Tensor y) {
 void channel_sum(const Executor& exec, ConstTensor dy, Tensor sum, Write write) {
   const Channels c = channels_of(dy);
   bodies::with_float(dy.dtype, write, [&]<class T, bool kAccumulate>() {
-    exec.reduce_rows(
+    exec.reduce_long_rows(
         c.channels, c.batch * c.spatial,
         bodies::ChannelSum<T, kAccumulate>{{c.channels, c.spatial}, dy.as<T>(), sum.as<T>()});
   });
@@ -52,14 +52,14 @@ void channel_product(const Executor& exec, const BatchNormProblem& problem, Cons
                      ConstTensor dy, const Statistics& statistics, Tensor dweight, Write write) {
   const BatchNormProblem p = bodies::as_laid_out(problem, x);
   bodies::with_float(p.dtype, write, [&]<class T, bool kAccumulate>() {
-    exec.reduce_rows(p.channels, p.batch * p.spatial,
-                     bodies::ChannelProduct<T, kAccumulate>{
-                         {p.channels, p.spatial},
-                         x.as<T>(),
-                         dy.as<T>(),
-                         statistics.mean.as<T>(),
-                         {statistics.deviation.as<T>(), p.eps, statistics.is_variance},
-                         dweight.as<T>()});
+    exec.reduce_long_rows(p.channels, p.batch * p.spatial,
+                          bodies::ChannelProduct<T, kAccumulate>{
+                              {p.channels, p.spatial},
+                              x.as<T>(),
+                              dy.as<T>(),
+                              statistics.mean.as<T>(),
+                              {statistics.deviation.as<T>(), p.eps, statistics.is_variance},
+                              dweight.as<T>()});
   });
 }
 

@@ -6,6 +6,8 @@
 //   submit_warps(stream, blocks, work)  for each row of a warp: v = work.lane(row, lane) in each
 //                                       lane, the tree of kernels/bodies/executor.h over v by
 //                                       work.body.combine, work.body.finish(row, v) in lane 0
+//   submit_blocks(stream, blocks, work) for each row of a block of kWideBlock threads: the same
+//                                       tree in each of its warps, then over the warps' results
 #pragma once
 
 #include "kernels/bodies/executor.h"
@@ -41,13 +43,13 @@ struct EachPair {
   }
 };
 
-template <class Body>
+template <class Body, std::int64_t kLanes>
 struct EachRow {
   std::int64_t rows, columns;
   Body body;
   ARENAGRAD_HD typename Body::Value lane(std::int64_t row, std::int64_t lane) const {
     typename Body::Value value = body.identity();
-    for (std::int64_t i = lane; i < columns; i += bodies::kReductionLanes)
+    for (std::int64_t i = lane; i < columns; i += kLanes)
       value = body.combine(value, body.load(row, i));
     return value;
   }
@@ -70,7 +72,14 @@ void Executor::for_grid(std::int64_t rows, std::int64_t columns, const Body& bod
 template <class Body>
 void Executor::reduce_rows(std::int64_t rows, std::int64_t columns, const Body& body) const {
   if (const auto blocks = blocks_for(rows * bodies::kReductionLanes); blocks > 0)
-    submit_warps(stream_, blocks, EachRow<Body>{rows, columns, body});
+    submit_warps(stream_, blocks, EachRow<Body, bodies::kReductionLanes>{rows, columns, body});
+}
+
+template <class Body>
+void Executor::reduce_long_rows(std::int64_t rows, std::int64_t columns, const Body& body) const {
+  if (rows > 0)
+    submit_blocks(stream_, rows < kMostBlocks ? rows : kMostBlocks,
+                  EachRow<Body, kWideBlock>{rows, columns, body});
 }
 
 }  // namespace arenagrad::cuda

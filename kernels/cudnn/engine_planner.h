@@ -38,6 +38,10 @@ class EnginePlanner final : public KernelPlanner {
   std::size_t linear_workspace(const LinearProblem& problem, ConvPass pass) const override;
   /// cuDNN writes all gradients at once: backward has room for those that nobody wants.
   std::size_t batch_norm_workspace(const BatchNormProblem& problem, bool backward) const override;
+  /// What cuDNN's tensor descriptors take, whose strides are 32 bits.
+  std::int64_t most_batch_norm_elements() const override {
+    return std::numeric_limits<std::int32_t>::max();
+  }
   bool complete() const override { return unknown_.empty(); }
 
   /// What a program's engine number means. ContractError for one that was never handed out.

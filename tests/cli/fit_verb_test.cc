@@ -36,6 +36,19 @@ TEST(FitVerb, FindsALargerBatchThatFitsAboveASmallerOneThatDoesNot) {
   EXPECT_EQ(json["largest_batch"], 9);
 }
 
+/// An H200 has memory for thousands more; cuDNN's batch norm takes 2^31 - 1 elements.
+TEST(FitVerb, StopsWhereAKernelDoes) {
+  const auto result = arenagrad(
+      {"fit", "resnet18", "--device", "h200", "--workspace", "none", "--quiet", "--json", "-"});
+  const auto json = Json::parse(result.out);
+  EXPECT_EQ(json["largest_batch"], 2674);
+  EXPECT_EQ(json["bound"], 2674);
+  EXPECT_TRUE(contains(arenagrad({"plan", "resnet18", "--batch", "2675", "--device", "h200",
+                                  "--workspace", "none", "--quiet"})
+                           .err,
+                       "batch_norm: expected at most 2147483647 elements in train mode"));
+}
+
 TEST(FitVerb, NamesTheForumsFormulasAndTheirSource) {
   const auto json = arenagrad({"fit", "alexnet", "--memory", "6GiB", "--format", "json"}).json();
   ASSERT_EQ(json["formulas"].size(), 5u);

@@ -174,7 +174,8 @@ TEST_F(CudaContract, APoolGivesEachBufferItsOwnMemory) {
   EXPECT_EQ(freed.reserved, live.reserved) << "it keeps what it was freed";
   EXPECT_FALSE(on.driver->commit(on.driver->reserve(8 * kGranule + 1), 8 * kGranule + 1));
   on.driver.reset();
-  EXPECT_EQ(on.device->free_memory(), before);
+  // What a pool needs for itself the driver may keep.
+  EXPECT_GE(on.device->free_memory() + 2 * kGranule, before);
 }
 
 /// A convolution of everything: strides, pads, dilation and groups differ by axis.
@@ -202,13 +203,13 @@ TEST_F(CudaContract, AnEnginesWorkspaceIsThePlannedOne) {
 }
 
 /// PyTorch never does this, and cuDNN's documents don't say that it may.
-TEST_F(CudaContract, BatchNormMayRunInPlace) {
+void expect_batch_norm_in_place(Layout layout) {
   const BatchNormProblem p{4, 5, 33, DType::f32, 1e-5, 0.1};
   const std::int64_t count = p.batch * p.channels * p.spatial;
   const auto x = values<float>(count, 1), dy = values<float>(count, 2);
   const auto weight = values<float>(p.channels, 3), bias = values<float>(p.channels, 4);
-  StagedBackend gpu([] { return shared_gpu().open(); });
-  const std::initializer_list<std::int64_t> shape{p.batch, p.channels, p.spatial};
+  StagedBackend gpu([layout] { return shared_gpu(layout).open(); });
+  const Shape shape{p.batch, p.channels, 3, p.spatial / 3};
 
   auto mean = filled<float>(p.channels, 0xFF), inverse = mean, y = filled<float>(count, 0xFF);
   gpu.batch_norm_train(p, view(x, shape), view(weight, {5}), view(bias, {5}), {}, {},
@@ -232,6 +233,13 @@ TEST_F(CudaContract, BatchNormMayRunInPlace) {
                                 Write::overwrite, {});
   EXPECT_TRUE(same_bits(dx2, dx));
   EXPECT_TRUE(same_bits(dweight2, dweight));
+}
+
+TEST_F(CudaContract, BatchNormMayRunInPlace) {
+  for (const Layout layout : {Layout::nchw, Layout::nhwc}) {
+    SCOPED_TRACE(name(layout));
+    expect_batch_norm_in_place(layout);
+  }
 }
 
 /// The two backends' results for a linear layer of odd sizes, all passes.

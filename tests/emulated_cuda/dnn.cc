@@ -143,6 +143,7 @@ cudnnStatus_t cudnnSetTensor4dDescriptor(cudnnTensorDescriptor_t desc, cudnnTens
                    CUDNN_STATUS_NOT_SUPPORTED);
   if (n <= 0 || c <= 0 || h <= 0 || w <= 0)
     return illegal("cudnnSetTensor4dDescriptor: a dimension of less than one");
+  if (std::int64_t{n} * c > INT32_MAX / (std::int64_t{h} * w)) return CUDNN_STATUS_NOT_SUPPORTED;
   const std::int64_t plane = std::int64_t{h} * w;
   const std::array<std::int64_t, 4> apart{c * plane, plane, w, 1},
       together{c * plane, 1, std::int64_t{w} * c, c};

@@ -46,13 +46,13 @@ const Case kPoolCases[] = {
        Pool p(b);
        p.free();
        const float host = 0;
-       b.session.staging().upload(p.block, &host, 4);
+       b.session.staging().upload({p.block, Shape{1}, DType::f32}, &host);
      }},
     {"a_pool_block_used_beyond_its_end", "not all device memory",
      [](Bench& b) {
        const Pool p(b);
        const float host[300] = {};
-       b.session.staging().upload(p.block, host, sizeof host);
+       b.session.staging().upload({p.block, Shape{300}, DType::f32}, host);
      }},
     {"a_pool_block_twice_freed", "freed already",
      [](Bench& b) {
@@ -146,7 +146,7 @@ TEST(QueuedCopies, AreWaitedForWhenASessionEnds) {
   {
     const float host[64] = {};
     cuda::Session session(0, false);
-    session.staging().upload(block, host, sizeof host);
+    session.staging().upload({block, Shape{64}, DType::f32}, host);
   }
   EXPECT_EQ(machine().take_violations(), std::vector<std::string>{});
   EXPECT_EQ(cudaFree(block), cudaSuccess);

@@ -17,7 +17,7 @@ inline void check_launch(cudaStream_t stream, std::int64_t blocks) {
   if (machine.enter("kernel launch")) check(cudaErrorLaunchFailure, "kernel launch");
   if (!machine.expect(emulated_cuda::Kind::stream, stream, "kernel launch"))
     check(cudaErrorInvalidResourceHandle, "kernel launch");
-  static_assert(kBlock % bodies::kReductionLanes == 0 && kBlock <= 1024);
+  static_assert(kBlock % bodies::kReductionLanes == 0 && kBlock <= 1024 && kWideBlock <= 1024);
   if (blocks >= 1 && blocks <= INT32_MAX) return;
   machine.violation("kernel launch: " + std::to_string(blocks) + " blocks");
   check(cudaErrorInvalidValue, "kernel launch");
@@ -32,18 +32,36 @@ void submit(cudaStream_t stream, std::int64_t blocks, const Work& work) {
   });
 }
 
+/// The tree over what `lane` gives for a warp's lanes.
+template <class Body, class Lane>
+auto warp_total(const Body& body, const Lane& lane) {
+  constexpr int kLanes = bodies::kReductionLanes;
+  decltype(lane(0)) lanes[kLanes];
+  for (int l = kLanes - 1; l >= 0; --l) lanes[l] = lane(l);
+  for (int half = kLanes / 2; half > 0; half /= 2)
+    for (int l = 0; l < half; ++l) lanes[l] = body.combine(lanes[l], lanes[l + half]);
+  return lanes[0];
+}
+
 template <class Work>
 void submit_warps(cudaStream_t stream, std::int64_t blocks, const Work& work) {
   check_launch(stream, blocks);
   emulated_cuda::machine().enqueue(stream, [=] {
+    for (std::int64_t row = work.rows - 1; row >= 0; --row)
+      work.body.finish(row, warp_total(work.body, [&](int l) { return work.lane(row, l); }));
+  });
+}
+
+template <class Work>
+void submit_blocks(cudaStream_t stream, std::int64_t blocks, const Work& work) {
+  check_launch(stream, blocks);
+  emulated_cuda::machine().enqueue(stream, [=] {
     constexpr int kLanes = bodies::kReductionLanes;
-    for (std::int64_t row = work.rows - 1; row >= 0; --row) {
-      decltype(work.lane(row, 0)) lanes[kLanes];
-      for (int l = kLanes - 1; l >= 0; --l) lanes[l] = work.lane(row, l);
-      for (int half = kLanes / 2; half > 0; half /= 2)
-        for (int l = 0; l < half; ++l) lanes[l] = work.body.combine(lanes[l], lanes[l + half]);
-      work.body.finish(row, lanes[0]);
-    }
+    for (std::int64_t row = work.rows - 1; row >= 0; --row)
+      work.body.finish(row, warp_total(work.body, [&](int warp) {
+                         return warp_total(
+                             work.body, [&](int l) { return work.lane(row, warp * kLanes + l); });
+                       }));
   });
 }
 

@@ -104,6 +104,21 @@ TEST(Compare, AModeThatDoesNotFitIsPartOfTheResult) {
   for (const auto& entry : result.against_f64) EXPECT_NE(entry.mode, GradientMode::full_batch);
 }
 
+/// As on a GPU that has room for f32 alone.
+TEST(Compare, AReferenceThatDoesNotFitIsDoneWithout) {
+  const auto model = small_net(false);
+  auto settings = small_settings();
+  std::size_t most = 0;
+  for (const auto mode : modes_to_compare(model))
+    most = std::max(most, run_dry(model, in_mode(settings, mode)).measurement.bytes.footprint);
+  settings.profile.capacity = most;
+  const auto result = compare(model, settings, {.reference = Reference::f64});
+  EXPECT_TRUE(result.everything_fitted());
+  EXPECT_TRUE(result.against_f64.empty());
+  EXPECT_FALSE(result.closest);
+  EXPECT_NE(result.no_reference.find("in f64"), std::string::npos) << result.no_reference;
+}
+
 TEST(Compare, TheReferenceIsMadeForSmallModelsOrWhenAskedFor) {
   const auto model = small_net(false);
   const auto settings = small_settings();

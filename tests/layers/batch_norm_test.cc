@@ -18,6 +18,36 @@ Values small_values() {
 }
 const std::vector<Shape> kInputs{{2, 2}};
 
+/// Takes no scratch, and no more than 24 elements.
+class SmallPlanner final : public KernelPlanner {
+ public:
+  ConvChoice convolution(const ConvProblem&, ConvPass, Write) const override { return {}; }
+  std::size_t linear_workspace(const LinearProblem&, ConvPass) const override { return 0; }
+  std::size_t batch_norm_workspace(const BatchNormProblem&, bool) const override { return 0; }
+  std::int64_t most_batch_norm_elements() const override { return 24; }
+};
+
+TEST(BatchNorm, TakesWhatTheDeviceTakes) {
+  const SmallPlanner planner;
+  Profile profile;
+  profile.kernels = &planner;
+  const std::vector<Shape> inputs{{2, 2, 2}};
+  const auto needs_at = [&](std::int64_t batch, RunMode mode) {
+    batch_norm({})->needs({.batch = batch,
+                           .inputs = inputs,
+                           .output = inputs[0],
+                           .dtype = DType::f32,
+                           .mode = mode,
+                           .policy = SavedPolicy::lean,
+                           .profile = profile,
+                           .input_needs_gradient = {true}});
+  };
+  needs_at(3, RunMode::train);
+  expect_error<ShapeError>([&] { needs_at(4, RunMode::train); },
+                           {"at most 24 elements", "got 32 (batch 4, input 2x2x2 per sample)"});
+  needs_at(4, RunMode::eval);  // by kernels of our own
+}
+
 TEST(BatchNorm, HasParametersAndState) {
   const Signature s = signature_of(*batch_norm({}), {{5, 3, 3}});
   EXPECT_EQ(s.output, (Shape{5, 3, 3}));

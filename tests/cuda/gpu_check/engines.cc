@@ -44,7 +44,7 @@ void plan_every_convolution(const Model& model, std::int64_t batch, const Profil
 Verdict check_engines(const char* model_name, std::int64_t batch, Layout layout,
                       const PlannedFrom& from, DeviceAnswers& device, Json& details) {
   const Model model = load_model(model_name);
-  Profile profile = GpuUnderTest().profile();
+  Profile profile = GpuUnderTest(layout).profile();
   const cudnn::EnginePlanner planner({.layout = layout, .alignment = profile.alignment}, [&from] {
     return std::make_unique<cudnn::DirectSource>(cuda::linked_cudnn(), from.properties);
   });

@@ -2,6 +2,7 @@
 
 #include "allocator/units.h"
 #include "experiments/does_not_fit.h"
+#include "experiments/host_memory.h"
 #include "experiments/run.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cudnn/engine_planner.h"
@@ -71,8 +72,10 @@ Verdict check_time(const char* model_name, std::int64_t batch, Layout layout, co
     return verdict(m.planned_equals_observed == true && m.balanced && seconds.step_median > 0);
   } catch (const DoesNotFit& error) {
     details["summary"] = error.what();
-    return Verdict::left_out;
+  } catch (const NotEnoughMemory& error) {
+    details["summary"] = error.what();
   }
+  return Verdict::left_out;
 }
 
 }  // namespace arenagrad::cuda_test
