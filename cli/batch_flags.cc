@@ -129,7 +129,8 @@ void add_fit_flags(CLI::App& command, Flags& flags) {
   add(command, group, "--reserve", "SIZE",
       "memory that is not ours: a context, other programs (default 0)",
       [&flags](const std::string& text) { flags.batches.reserve = parse_size("--reserve", text); });
-  add(command, group, "--max", "B", "look at no larger batch (default 1048576)",
+  add(command, group, "--max", "B",
+      "look at no larger batch (default 1048576; in accumulated-graph 2048 micro-batches)",
       [&flags](const std::string& text) {
         flags.batches.most = parse_integer("--max", text, 1);
         if (flags.batches.most > kMostBatch)

@@ -31,10 +31,16 @@ std::optional<double> ratio(const BatchFormula& formula, const Fit& fit) {
 std::string wrong_by(const BatchFormula& formula, const Fit& fit) {
   const auto times = ratio(formula, fit);
   if (!times) return formula.batch == 0 ? "" : "nothing fits";
-  if (formula.batch == fit.found.largest) return "right";
   if (formula.batch == 0) return "finds none";
-  return *times > 1 ? fmt::format("{:.2f} times too large: does not fit", *times)
-                    : fmt::format("{:.2f} times too small", 1 / *times);
+  const bool is_largest = fit.found.next_is_refused();
+  if (formula.batch == fit.found.largest) return is_largest ? "right" : "fits, maybe more does";
+  if (*times < 1)
+    return fmt::format("{:.2f} times too small{}", 1 / *times,
+                       formula.fits == false ? ", and does not fit" : "");
+  return fmt::format("{:.2f} times {}", *times,
+                     formula.fits == false  ? "too large: does not fit"
+                     : formula.fits == true ? "the largest looked at, and fits"
+                                            : "the largest looked at");
 }
 
 Json or_null_at_0(std::int64_t count) { return count == 0 ? Json(nullptr) : Json(count); }
@@ -66,7 +72,8 @@ Table fit_table(const Fit& fit, const FitOptions& options) {
   table.add("memory", "memory", Bytes{options.memory});
   if (options.reserve > 0) table.add("  reserved for others", "reserve", Bytes{options.reserve});
   table.add("capacity", "capacity", Bytes{fit.capacity});
-  table.add("largest batch", "largest_batch",
+  const bool at_least = found.largest > 0 && !found.next_is_refused();
+  table.add(at_least ? "largest batch, at least" : "largest batch", "largest_batch",
             found.largest == 0 ? Cell{std::string("none")} : Cell{Count{found.largest}});
   if (found.largest > 0) {
     table.add("  footprint", "footprint_at_largest", Bytes{fit.footprint_at_largest});
@@ -85,7 +92,9 @@ Table fit_table(const Fit& fit, const FitOptions& options) {
     table.add("  ledger is the plan's", "proof_same_ledger",
               std::string(proof->same_ledger ? "yes" : "NO"));
     table.add("  one more is refused", "proof_next_refused",
-              std::string(proof->next_refused ? "yes" : "NO"));
+              std::string(proof->next_refused ? "yes"
+                          : at_least          ? "not tried"
+                                              : "NO"));
     table.add("  what it says", "proof_message", proof->message);
   }
   return table;

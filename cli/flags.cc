@@ -68,6 +68,25 @@ void check_opaque(const Flags& flags) {
                      "got " + flags.strategy + ", which is opaque");
 }
 
+/// Takes away a common flag that would mean nothing.
+void remove(CLI::App& command, const char* flag) {
+  command.remove_option(command.get_option(flag));
+}
+
+/// A trace has its requests; what would decide on a model's has no effect on them.
+void check_lab_flags(const CLI::App& command, const Flags& flags) {
+  if (flags.trace.empty()) return;
+  for (const auto* option : command.get_options()) {
+    const auto& group = option->get_group();
+    const bool of_requests = group == "Work" || group == "Memory" || group == "Optimizer" ||
+                             group == "Data" || group == "Device";
+    if (of_requests && option->count() > 0 && option->get_name() != "--capacity")
+      throw UsageError(option->get_name() +
+                       ": expected a SPEC, whose requests it decides on, got --trace " +
+                       flags.trace + ", which has its own");
+  }
+}
+
 std::string trace_endings() {
   std::string text;
   for (const auto& format : trace_formats())
@@ -100,6 +119,11 @@ OptimizerSpec optimizer_of(const Flags& flags) {
   return spec;
 }
 
+/// A steady step, with all that there is.
+std::int64_t default_steps(const OptimizerSpec& optimizer) {
+  return optimizer.states_per_parameter() > 0 ? 2 : 1;
+}
+
 }  // namespace
 
 Settings Flags::settings(std::int64_t default_batch) const {
@@ -119,6 +143,8 @@ Settings Flags::settings(std::int64_t default_batch) const {
   plan.optimizer = optimizer_of(*this);
   if (no_grad && optimizer != OptimizerSpec::Kind::none)
     throw UsageError("--no-grad: expected --optimizer none, got " + std::string(name(optimizer)));
+  if (no_grad && recompute.kind != Recompute::Kind::none)
+    throw UsageError("--recompute: expected gradients to recompute for, got --no-grad");
   plan.run = no_grad ? RunMode::no_grad : eval ? RunMode::eval : RunMode::train;
   plan.dtype = dtype;
   plan.calibrate = calibrate;
@@ -126,7 +152,7 @@ Settings Flags::settings(std::int64_t default_batch) const {
   result.capacity = capacity;
   result.seed = seed;
   result.threads = static_cast<int>(threads);
-  result.steps = steps;
+  result.steps = steps.value_or(default_steps(plan.optimizer));
   result.top = static_cast<std::size_t>(top);
   result.profile = device.device(batches.real || batches.prove).profile();
   if (images.empty() != labels.empty())
@@ -141,7 +167,10 @@ void add_output_flags(CLI::App& command, Flags& flags) {
       flags.output.format, parse_format);
   command
       .add_option_function<std::string>(
-          "--json", [&flags](const std::string& path) { flags.output.json = path; },
+          "--json",
+          [&flags](const std::string& path) {
+            flags.output.json = flags.outputs.add("--json", path);
+          },
           "also write JSON to a file; with - stdout is JSON and nothing else")
       ->type_name("FILE|-")
       ->group(group);
@@ -152,7 +181,7 @@ void add_output_flags(CLI::App& command, Flags& flags) {
             "--plot",
             [&flags](const std::string& path) {
               check_plot(path);
-              flags.output.plot = path;
+              flags.output.plot = flags.outputs.add("--plot", path);
             },
             "also draw a picture with gnuplot; FILE.gp: its commands and data instead")
         ->type_name("FILE.svg")
@@ -164,6 +193,11 @@ void add_lab_flags(CLI::App& command, Flags& flags) {
   flags.steps = 2;  // so that there is a steady state to compare the first step with
   add_common_flags(command, flags);
   command.get_option("SPEC")->required(false);
+  // All strategies run, --only picks; no buffers are listed.
+  for (const auto* flag : {"--strategy", "--top"}) remove(command, flag);
+  command.final_callback([&command, &flags] { check_lab_flags(command, flags); });
+  command.get_option("--steps")->description(
+      "training steps (default 2: the first and a steady one)");
   const char* group = "Lab";
   command
       .add_option("--trace", flags.trace,
@@ -187,8 +221,9 @@ void add_trace_flags(CLI::App& command, Flags& flags) {
   });
   positional("IN", "the trace to read, or - for stdin; its format is what it begins with",
              [&flags](const std::string& path) { flags.trace_in = path; });
-  positional("OUT", "the file to write, or - for stdout; its format is what it ends in",
-             [&flags](const std::string& path) { flags.trace_out = path; });
+  positional(
+      "OUT", "the file to write, or - for stdout; its format is what it ends in",
+      [&flags](const std::string& path) { flags.trace_out = flags.outputs.add("OUT", path); });
   std::string formats = "the format of OUT:";
   for (const auto& format : trace_formats())
     formats += "\n" + std::string(format.name) + " (" + std::string(format.extension) +
@@ -220,7 +255,11 @@ void add_report_flags(CLI::App& command, Flags& flags) {
       flags.batches.batches, parse_range);
   add(command, "Report", "--inputs", "A:B[:STEP]", "with --what-if: heights of square images",
       flags.batches.inputs, parse_range);
-  command.add_option("-o,--output", flags.report_out, "the page to write, or - for stdout")
+  command
+      .add_option_function<std::string>(
+          "-o,--output",
+          [&flags](const std::string& path) { flags.report_out = flags.outputs.add("-o", path); },
+          "the page to write, or - for stdout")
       ->required()
       ->type_name("FILE.html")
       ->group("Report");
@@ -261,7 +300,10 @@ void add_common_flags(CLI::App& command, Flags& flags) {
       parse_dtype);
   add(command, group, "--seed", "S", "of parameters, noise and dropout (default 0)", flags.seed,
       parse_seed);
-  add(command, group, "--steps", "T", "training steps (default 1)", flags.steps, integer(1));
+  add(command, group, "--steps", "T",
+      "training steps (default 1; 2 with an optimizer that keeps state, which is born in the "
+      "first)",
+      flags.steps, integer(1));
   add(command, group, "--threads", "T", "0: as many as there are processors (default)",
       flags.threads, integer(0, 1024));
 
@@ -274,9 +316,12 @@ void add_common_flags(CLI::App& command, Flags& flags) {
       "into about as many stretches as the root of such places, at every K-th, or in front of "
       "these layers",
       flags.recompute, parse_recompute);
-  add(command, group, "--strategy", "NAME", strategy_help(), flags.strategy, parse_strategy);
-  add(command, group, "--capacity", "SIZE", "most memory the arena may have: 6GiB, 6GB, 512MiB",
-      flags.capacity, parse_size);
+  // A summary places nothing.
+  if (command.get_name() != "summary") {
+    add(command, group, "--strategy", "NAME", strategy_help(), flags.strategy, parse_strategy);
+    add(command, group, "--capacity", "SIZE", "most memory the arena may have: 6GiB, 6GB, 512MiB",
+        flags.capacity, parse_size);
+  }
   add(command, group, "--top", "K", "largest live buffers to list (default 10)", flags.top,
       integer(0));
 
@@ -284,10 +329,12 @@ void add_common_flags(CLI::App& command, Flags& flags) {
     add_switch(command, group, "--events", "put every event into the JSON, for a report",
                flags.events);
     command
-        .add_option("--trace", flags.trace,
-                    "record each allocation, free and driver call; the format is what FILE ends in:"
-                    "\n" +
-                        trace_endings())
+        .add_option_function<std::string>(
+            "--trace",
+            [&flags](const std::string& path) { flags.trace = flags.outputs.add("--trace", path); },
+            "record each allocation, free and driver call; the format is what FILE ends in:"
+            "\n" +
+                trace_endings())
         ->type_name("FILE")
         ->group(group);
   }

@@ -9,6 +9,7 @@
 #include "cli/batch_flags.h"
 #include "cli/device_flags.h"
 #include "cli/output.h"
+#include "cli/outputs.h"
 #include "experiments/compare.h"
 #include "experiments/settings.h"
 #include "kernels/shape.h"
@@ -30,7 +31,8 @@ struct Flags {
   std::optional<Shape> input;
   DType dtype = DType::f32;
   std::uint64_t seed = 0;
-  std::int64_t threads = 0, steps = 1, top = 10;
+  std::int64_t threads = 0, top = 10;
+  std::optional<std::int64_t> steps;  // none: see default_steps in flags.cc
   std::string images, labels;
   Reference reference = Reference::automatic;
   bool events = false;                                    // in the JSON; plan and run
@@ -45,6 +47,7 @@ struct Flags {
   BatchFlags batches;             // of sweep and fit
   DeviceFlags device;
   OutputFlags output;
+  Outputs outputs;  // every file that a flag names to be written
 
   bool compares = false;          // the verb runs several modes
   std::vector<std::string> argv;  // the whole command line, program name first

@@ -112,7 +112,8 @@ Table frontier_table(const Fit& fit) {
     if (way.found.largest > 0)
       row.insert(row.end(),
                  {Count{way.found.largest}, Bytes{way.footprint}, Count{way.cost.multiply_adds},
-                  Real{way.cost.times()}, Count{way.cost.kernel_calls}, yes(way.optimal)});
+                  Real{way.cost.times()}, Count{way.cost.kernel_calls},
+                  way.stopped() ? Cell{std::string("stopped")} : yes(way.optimal)});
     else
       row.insert(row.end(), {way.error.empty() ? "none" : way.error, {}, {}, {}, {}, {}});
     table.rows.push_back(std::move(row));
@@ -178,7 +179,12 @@ std::string frontier_text(const Fit& fit, std::optional<std::int64_t> effective)
     if (effective && reaches == nullptr && way.found.largest >= *effective) reaches = &way;
     last = &way;
   }
-  if (last == nullptr) return "";
+  const auto stopped = std::ranges::count_if(fit.frontier, &FitOnFrontier::stopped);
+  const auto unknown =
+      stopped == 0 ? ""
+                   : fmt::format(" {} of {} ways to recompute fit at least what was looked at.",
+                                 stopped, fit.frontier.size());
+  if (last == nullptr || stopped > 0) return unknown;
   if (last->cost.recomputed == 0) return " No way to recompute fits more.";
   auto result = fmt::format(" Recomputation reaches {} for {} ({})", last->found.largest,
                             time_text(last->cost), text(last->recompute));

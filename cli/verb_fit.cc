@@ -94,14 +94,16 @@ std::string answer_of(const Model& model, const Fit& fit, std::optional<std::int
                frontier_text(fit, effective);
     return text + frontier_text(fit, effective);
   }
-  auto text = fmt::format("the largest batch of {} in {} is {} ({}), with a footprint of {}",
-                          model.name, capacity, found.largest, strategy_text(fit.settings),
-                          exact_bytes(fit.footprint_at_largest));
+  auto text =
+      fmt::format("the largest batch of {} in {} is {}{} ({}), with a footprint of {}", model.name,
+                  capacity, found.next_is_refused() ? "" : "at least ", found.largest,
+                  strategy_text(fit.settings), exact_bytes(fit.footprint_at_largest));
   if (found.unexamined) {
     text += fmt::format("; {} to {} were not examined, time ran out", found.unexamined->first,
                         found.unexamined->second);
   } else if (!found.next_is_refused()) {
-    text += "; no larger one was looked at (--max)";
+    text += fit.stopped_by_graph ? "; a longer graph is looked for with --max alone"
+                                 : "; no larger one was looked at (--max)";
   } else if (fit.footprint_at_next) {
     text +=
         fmt::format("; {} would take {}", found.largest + 1, exact_bytes(*fit.footprint_at_next));

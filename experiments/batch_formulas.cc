@@ -45,9 +45,9 @@ std::vector<BatchFormula> torchsummary(const Model& model, std::int64_t capacity
           {"the same, down to a power of two", power_of_two_within(batch), claims, kThread}};
 }
 
-BatchFormula halving(const std::function<bool(std::int64_t)>& fits) {
+BatchFormula halving(const std::function<std::optional<bool>(std::int64_t)>& fits) {
   std::int64_t batch = 512;
-  while (batch > 0 && !fits(batch)) batch /= 2;
+  while (batch > 0 && fits(batch) == false) batch /= 2;
   return {"512, halved until it runs", batch,
           "the answer is a power of two, and what runs once runs again", kThread};
 }
@@ -80,14 +80,17 @@ std::int64_t listed_elements(const Model& model) {
 
 std::int64_t torchsummary_bytes(const Model& model) { return 2 * kFloat * listed_elements(model); }
 
-std::vector<BatchFormula> batch_formulas(const Model& model, std::size_t capacity,
-                                         const std::function<bool(std::int64_t)>& fits) {
+std::vector<BatchFormula> batch_formulas(
+    const Model& model, std::size_t capacity,
+    const std::function<std::optional<bool>(std::int64_t)>& fits) {
   const auto bytes = static_cast<std::int64_t>(
       std::min<std::size_t>(capacity, std::numeric_limits<std::int64_t>::max()));
   std::vector<BatchFormula> result{elements_and_parameters(model, bytes)};
   for (auto& formula : torchsummary(model, bytes)) result.push_back(std::move(formula));
   result.push_back(halving(fits));
   result.push_back(by_parameters(model));
+  for (BatchFormula& formula : result)
+    if (formula.batch > 0) formula.fits = fits(formula.batch);
   return result;
 }
 

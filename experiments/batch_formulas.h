@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct BatchFormula {
   std::int64_t batch;  // what it gives; 0: nothing fits
   std::string claims;  // what it takes for granted, with its numbers
   std::string source;
+  std::optional<bool> fits = std::nullopt;  // that batch, really; nothing: not looked at
 };
 
 /// Elements of every output of a forward pass, of a sample, that a summary of layers lists: what a
@@ -25,8 +27,9 @@ std::int64_t listed_elements(const Model& model);
 /// at 4 bytes an element.
 std::int64_t torchsummary_bytes(const Model& model);
 
-/// `fits(batch)` says whether a batch really fits.
-std::vector<BatchFormula> batch_formulas(const Model& model, std::size_t capacity,
-                                         const std::function<bool(std::int64_t)>& fits);
+/// `fits(batch)` says whether a batch really fits; nothing where that would take too long.
+std::vector<BatchFormula> batch_formulas(
+    const Model& model, std::size_t capacity,
+    const std::function<std::optional<bool>(std::int64_t)>& fits);
 
 }  // namespace arenagrad

@@ -36,9 +36,9 @@ class Finder {
     const bool dear = base_.plan.mode == GradientMode::accumulated_graph || options_.asks_engines;
     result.found = search(dear ? 1 : kBelow);
     const auto largest = result.found.largest;
-    result.formulas = batch_formulas(model_, result.capacity, [&](std::int64_t batch) {
-      return batch <= result.found.bound && footprint(batch).has_value();
-    });
+    result.stopped_by_graph = most() < options_.most;
+    result.formulas = batch_formulas(model_, result.capacity,
+                                     [&](std::int64_t batch) { return fits(batch, result.found); });
     if (largest == 0) {
       explain_nothing_fits(result);
       if (options_.frontier) look_at_frontier(result);
@@ -97,13 +97,34 @@ class Finder {
     return bound_fits(model_, settings);
   }
 
+  /// Of a batch that somebody else names. A graph that is too long to be looked at stays open.
+  std::optional<bool> fits(std::int64_t batch, const Largest& found) {
+    if (batch > found.bound) {
+      if (!found.stopped_by_most) return false;
+      if (base_.plan.mode == GradientMode::accumulated_graph) return std::nullopt;
+      if (!may_fit(at(batch))) return false;
+    }
+    return footprint(batch).has_value();
+  }
+
   /// Under the strategy in the capacity; nothing when it does not fit.
   std::optional<std::size_t> footprint(std::int64_t batch) { return attempt(batch).footprint; }
 
-  const Attempt& attempt(std::int64_t batch) {
+  /// Under per-step all micro-steps but the first and the last are alike, and what reuses memory
+  /// does the same in each before long: a batch of many stands for those of more.
+  std::int64_t stands_for(std::int64_t batch) const {
+    constexpr std::int64_t kMany = 1024;
+    if (base_.plan.mode != GradientMode::per_step || !find_strategy(base_.strategy).reuses)
+      return batch;
+    const auto micro = options_.micro_batch.value_or(1);
+    return batch / micro <= kMany ? batch : kMany * micro + batch % micro;
+  }
+
+  const Attempt& attempt(std::int64_t wanted) {
+    const auto batch = stands_for(wanted);
     const auto known = attempts_.find(batch);
     if (known != attempts_.end()) return known->second;
-    tell(batch);
+    tell(wanted);
     return attempts_[batch] = footprint_of(model_, at(batch));
   }
 
@@ -130,7 +151,8 @@ class Finder {
   }
 
   static void order_and_mark(std::vector<FitOnFrontier>& ways) {
-    // Ways that were not looked at, or with which nothing fits, come last.
+    // Ways that were not looked at, or with which nothing fits, come last. One that was stopped
+    // reaches further than was looked: it cannot be compared.
     const auto time = [](const FitOnFrontier& way) {
       return way.found.largest == 0 ? std::numeric_limits<double>::infinity() : way.cost.times();
     };
@@ -138,7 +160,7 @@ class Finder {
                      [&](const auto& a, const auto& b) { return time(a) < time(b); });
     std::vector<std::optional<Tradeoff>> choices;
     for (const auto& way : ways)
-      choices.push_back(way.found.largest == 0
+      choices.push_back(way.found.largest == 0 || way.stopped()
                             ? std::nullopt
                             : std::optional(Tradeoff{-way.found.largest, time(way)}));
     const auto optimal = on_frontier(choices);

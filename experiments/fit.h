@@ -64,6 +64,11 @@ struct FitOnFrontier {
   std::size_t footprint = 0;  // of the largest batch
   StepCost cost;              // of a step of it
   bool optimal = false;       // no other fits as many samples for no more multiply-adds a sample
+
+  /// The search ended before a batch that does not fit.
+  bool stopped() const {
+    return found.unexamined || (found.largest > 0 && !found.next_is_refused());
+  }
 };
 
 /// Something that makes a batch of one take less.
@@ -88,6 +93,7 @@ struct Fit {
   std::size_t footprint_at_largest = 0;
   std::optional<std::size_t> footprint_at_next;  // without a limit; nothing if it cannot be planned
   std::string next_refused;                      // why it can't be planned
+  bool stopped_by_graph = false;  // no longer graph was looked for, unless asked with `most`
   std::vector<BatchFormula> formulas;
   std::vector<Route> routes;
   std::vector<FitOnFrontier> frontier;  // from the least time to the most; empty unless asked for

@@ -22,8 +22,9 @@ std::optional<std::size_t> fitting_footprint(const Experiment& experiment) {
   }
 }
 
-/// Recorded forwards that a route is planned for; more are only counted.
-constexpr std::int64_t kMostPlanned = 2048;
+/// Nodes of recorded forwards that a route is planned for, in a fraction of a second; longer graphs
+/// are only counted.
+constexpr std::int64_t kMostPlanned = 50'000;
 
 /// Plans and runs dry; fills in the route.
 void look_at(const Model& model, const Settings& settings, Route& route) {
@@ -46,7 +47,8 @@ Route route_of(const Model& model, Settings settings, GradientMode mode, std::in
                std::int64_t micro_batch) {
   Route route{.mode = mode, .batch = batch, .micro_batch = std::min(batch, micro_batch)};
   settings = at_batch(in_mode(settings, mode), batch, micro_batch);
-  if (mode == GradientMode::accumulated_graph && forwards(settings.plan) > kMostPlanned) {
+  const auto nodes = static_cast<std::int64_t>(model.tape.nodes().size());
+  if (mode == GradientMode::accumulated_graph && forwards(settings.plan) > kMostPlanned / nodes) {
     route.passes = forwards(settings.plan);
     route.refused = fmt::format("not looked at: {} recorded forwards", route.passes);
     return route;
@@ -59,16 +61,24 @@ Route route_of(const Model& model, Settings settings, GradientMode mode, std::in
 std::int64_t largest_micro_batch(const Model& model, const Settings& settings, std::int64_t batch,
                                  const std::function<bool()>& out_of_time) {
   const auto per_step = in_mode(settings, GradientMode::per_step);
-  // The first micro-batch alone bounds the whole: it is a full batch of that size.
+  const auto fits = [&](std::int64_t n) {
+    return footprint_of(model, at_batch(per_step, batch, n)).footprint.has_value();
+  };
+  // The first micro-batch alone bounds the whole: it is a full batch of that size. Where a whole
+  // one follows, so do the first two.
   const auto whole = in_mode(settings, GradientMode::full_batch);
-  return find_largest(
-             batch, 0,
-             {[&](std::int64_t n) { return bound_fits(model, at_batch(whole, n, n)); },
-              [&](std::int64_t n) {
-                return footprint_of(model, at_batch(per_step, batch, n)).footprint.has_value();
-              },
-              out_of_time})
-      .largest;
+  const auto half = batch / 2;
+  if (bound_fits(model, at_batch(whole, half + 1, half + 1))) {
+    const auto one_may = [&](std::int64_t n) { return bound_fits(model, at_batch(whole, n, n)); };
+    const auto found = find_largest(
+        batch, 0, {one_may, [&](auto n) { return n <= half || fits(n); }, out_of_time});
+    if (found.largest > half) return found.largest;
+  }
+  if (half == 0) return 0;
+  const auto two_may = [&](std::int64_t n) {
+    return bound_fits(model, at_batch(per_step, 2 * n, n));
+  };
+  return find_largest(half, 0, {two_may, fits, out_of_time}).largest;
 }
 
 Remedy tried(std::string what, const Model& model, Settings settings) {

@@ -49,6 +49,63 @@ TEST(FitVerb, StopsWhereAKernelDoes) {
                        "batch_norm: expected at most 2147483647 elements in train mode"));
 }
 
+/// Where a search ends early, what others compute is judged by what fits, not by where it ended.
+TEST(FitVerb, AShortSearchSaysNothingWrong) {
+  const auto ask = [](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"fit", "lenet5", "--memory", "64MiB", "--format", "json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arenagrad(arguments).json();
+  };
+  const auto whole = ask({}), cut = ask({"--max", "20"}), late = ask({"--budget", "0"});
+  ASSERT_GT(whole["largest_batch"], 512);
+  EXPECT_FALSE(contains(whole["answer"], "at least"));
+  EXPECT_TRUE(contains(cut["answer"], "is at least 20 "));
+  EXPECT_TRUE(contains(late["answer"], "is at least "));
+  for (std::size_t i = 0; i < whole["formulas"].size(); ++i) {
+    EXPECT_EQ(cut["formulas"][i]["batch"], whole["formulas"][i]["batch"]);
+    EXPECT_EQ(late["formulas"][i]["batch"], whole["formulas"][i]["batch"]);
+  }
+  const auto table = arenagrad({"fit", "lenet5", "--memory", "64MiB", "--max", "20"});
+  EXPECT_TRUE(contains(table.out, "times the largest looked at, and fits"));
+  EXPECT_TRUE(contains(table.out, "largest batch, at least"));
+}
+
+/// 8 is below the largest batch, 9, and does not fit.
+TEST(FitVerb, ASmallerBatchMayNotFitEither) {
+  const auto table = arenagrad({"fit", "lenet5", "--memory", "2600KiB"});
+  EXPECT_TRUE(contains(table.out, "times too small, and does not fit")) << table.out;
+}
+
+TEST(FitVerb, WaysThatWereStoppedAreNotCompared) {
+  const auto result = arenagrad({"fit", "lenet5", "--memory", "16MiB", "--max", "3", "--frontier",
+                                 "--format", "json"})
+                          .json();
+  EXPECT_FALSE(contains(result["answer"], "No way to recompute fits more"));
+  EXPECT_TRUE(contains(result["answer"], "fit at least what was looked at"));
+  for (const auto& way : result["frontier"]) EXPECT_EQ(way["optimal"], false);
+}
+
+/// Optimizer state is born in the first step: what fits is asked of the second.
+TEST(FitVerb, PlansThatKeepStateHaveASteadyStepToo) {
+  const auto steps = [](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"plan", "lenet5", "--format", "json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arenagrad(arguments).json()["steps"].get<int>();
+  };
+  EXPECT_EQ(steps({}), 1);
+  EXPECT_EQ(steps({"--optimizer", "sgd"}), 1);
+  EXPECT_EQ(steps({"--optimizer", "sgd", "--momentum", "0.9"}), 2);
+  EXPECT_EQ(steps({"--optimizer", "adam"}), 2);
+  EXPECT_EQ(steps({"--optimizer", "adam", "--steps", "1"}), 1);
+  const int largest =
+      arenagrad({"fit", "lenet5", "--memory", "16MiB", "--optimizer", "adam", "--format", "json"})
+          .json()["largest_batch"];
+  EXPECT_EQ(arenagrad({"plan", "lenet5", "--capacity", "16MiB", "--optimizer", "adam", "--batch",
+                       std::to_string(largest + 1)})
+                .code,
+            3);
+}
+
 TEST(FitVerb, NamesTheForumsFormulasAndTheirSource) {
   const auto json = arenagrad({"fit", "alexnet", "--memory", "6GiB", "--format", "json"}).json();
   ASSERT_EQ(json["formulas"].size(), 5u);
