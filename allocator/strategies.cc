@@ -73,13 +73,8 @@ std::string_view bare(std::string_view name) {
   return name.starts_with(kPlanPrefix) ? name.substr(kPlanPrefix.size()) : name;
 }
 
-}  // namespace
-
-std::span<const StrategyInfo> strategies() { return kStrategies; }
-std::span<const StrategyInfo> opaque_strategies() { return kOpaque; }
-
-const StrategyInfo& find_strategy(std::string_view name) {
-  const auto known = all();
+const StrategyInfo& find_among(const std::vector<const StrategyInfo*>& known,
+                               std::string_view name) {
   for (const StrategyInfo* info : known) {
     if (info->name == name || bare(info->name) == name) return *info;
   }
@@ -98,6 +93,23 @@ const StrategyInfo& find_strategy(std::string_view name) {
     }
   }
   throw Error(message);
+}
+
+}  // namespace
+
+std::span<const StrategyInfo> strategies() { return kStrategies; }
+std::span<const StrategyInfo> opaque_strategies() { return kOpaque; }
+
+const StrategyInfo& find_strategy(std::string_view name) { return find_among(all(), name); }
+
+const StrategyInfo& find_placing_strategy(std::string_view name) {
+  for (const StrategyInfo& info : kOpaque)
+    if (info.name == name)
+      throw Error("expected one that says where buffers lie, got " + std::string(name) +
+                  ", which is opaque: only a run on a GPU has it");
+  std::vector<const StrategyInfo*> known;
+  for (const StrategyInfo& info : kStrategies) known.push_back(&info);
+  return find_among(known, name);
 }
 
 }  // namespace arenagrad

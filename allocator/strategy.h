@@ -94,5 +94,7 @@ std::span<const StrategyInfo> opaque_strategies();
 /// Of either kind, by name; a planner's bare name ("greedy-size" for "plan:greedy-size") is
 /// accepted. Throws Error that lists the names and the nearest one.
 const StrategyInfo& find_strategy(std::string_view name);
+/// The same among those that say where buffers lie; another is refused as opaque.
+const StrategyInfo& find_placing_strategy(std::string_view name);
 
 }  // namespace arenagrad

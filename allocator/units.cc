@@ -7,8 +7,9 @@
 namespace arenagrad {
 namespace {
 
-constexpr std::string_view kPrefixes = "KMGTP";
-// 18 digits fit 64 bits; with the largest unit, 2^50, the product fits 128.
+constexpr std::string_view kPrefixes = "KMGTP";  // printed
+constexpr std::string_view kTyped = "KMGTPE";
+// 18 decimals fit 60 bits; with the largest unit, 2^60, the product fits 128.
 constexpr std::size_t kMaxDigits = 18;
 __extension__ using Wide = unsigned __int128;
 
@@ -16,10 +17,11 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
+template <class Refusal = Error>
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
-  throw Error("not a number of bytes: " + why +
-              "; expected a number and a unit, such as 6GiB, 6GB, 512MiB, 1.5GiB or 123; got \"" +
-              std::string(text) + "\"");
+  throw Refusal("not a number of bytes: " + why +
+                "; expected a number and a unit, such as 6GiB, 6GB, 512MiB, 1.5GiB or 123; got \"" +
+                std::string(text) + "\"");
 }
 
 /// Bytes in one `unit` ("", "B", "KiB", "kB", ...); 0 when there is no such unit.
@@ -27,7 +29,7 @@ std::uint64_t bytes_in(std::string_view unit) {
   std::string name;
   for (const char c : unit) name += upper(c);
   if (name.empty() || name == "B") return 1;
-  const std::size_t power = kPrefixes.find(name[0]);
+  const std::size_t power = kTyped.find(name[0]);
   if (power == std::string_view::npos) return 0;
   const std::string_view rest = std::string_view(name).substr(1);
   if (rest != "B" && rest != "IB") return 0;
@@ -105,7 +107,7 @@ std::size_t parse_bytes(std::string_view text) {
   Wide bytes = 0;
   for (const char c : whole) {
     bytes = bytes * 10 + static_cast<unsigned>(c - '0');
-    if (bytes > kMax) refuse(text, too_large);
+    if (bytes > kMax) refuse<TooManyBytes>(text, too_large);
   }
   bytes *= unit;
   Wide numerator = 0, denominator = 1;
@@ -114,7 +116,7 @@ std::size_t parse_bytes(std::string_view text) {
     denominator *= 10;
   }
   bytes += numerator * unit / denominator;
-  if (bytes > kMax) refuse(text, too_large);
+  if (bytes > kMax) refuse<TooManyBytes>(text, too_large);
   return static_cast<std::size_t>(bytes);
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "allocator/error.h"
+
 namespace arenagrad {
 
 /// "512 B", "1.50 GiB": binary units, two decimals, rounded half up.
@@ -29,8 +31,14 @@ std::string with_commas(Integer value) {
   }
 }
 
-/// "123", "512MiB" (2^20), "6GB" (10^9), "1.5 GiB"; any case, k to P, a fraction of a byte is cut
-/// off. Throws Error for anything else and for what 64 bits cannot hold.
+/// A number of bytes that 64 bits cannot hold.
+class TooManyBytes : public Error {
+ public:
+  using Error::Error;
+};
+
+/// "123", "512MiB" (2^20), "6GB" (10^9), "1.5 GiB"; any case, k to E, a fraction of a byte is cut
+/// off. Throws Error for anything else, and TooManyBytes.
 std::size_t parse_bytes(std::string_view text);
 
 }  // namespace arenagrad

@@ -91,6 +91,10 @@ void add_sweep_flags(CLI::App& command, Flags& flags) {
   command.get_option("--steps")->description(
       "training steps (default 2: optimizer state is born in the first)");
   command.get_option("--batch")->description("samples of a step, with --inputs (default 8)");
+  command.get_option("--micro-batch")
+      ->description(
+          "samples of a micro-batch, the last may be smaller; batches below it are one micro-batch "
+          "(default 1; full-batch: the batch)");
   const char* group = "Sweep";
   add(command, group, "--batches", "A:B[:STEP]",
       "the batches to plan, or a list such as 1,2,4 (default 1:32)",

@@ -3,7 +3,6 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <filesystem>
 
 #include "cli/flags.h"
 #include "cli/parse.h"
@@ -117,12 +116,8 @@ void add_device_flags(CLI::App& command, Flags& flags) {
         "reserves at once",
         [&device](const std::string& text) { device.arena = parse_arena(text); });
   add(command, "--save-engines", "FILE", "keep cuDNN's answers for machines without it",
-      [&device](const std::string& text) {
-        // Found out now rather than after the answer.
-        const auto folder = std::filesystem::path(text).parent_path();
-        if (!folder.empty() && !std::filesystem::is_directory(folder))
-          throw UsageError("--save-engines: cannot write " + text + ": no such folder");
-        device.save_engines = text;
+      [&flags](const std::string& text) {
+        flags.device.save_engines = flags.outputs.add("--save-engines", text);
       });
   add(command, "--engines-from", "FILE", "take cuDNN's answers from a file; ask only beyond them",
       [&choice](const std::string& text) { choice.engines_from = text; });

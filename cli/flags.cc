@@ -316,14 +316,14 @@ void add_common_flags(CLI::App& command, Flags& flags) {
       "into about as many stretches as the root of such places, at every K-th, or in front of "
       "these layers",
       flags.recompute, parse_recompute);
-  // A summary places nothing.
+  // A summary places nothing, and nothing is live in it.
   if (command.get_name() != "summary") {
     add(command, group, "--strategy", "NAME", strategy_help(), flags.strategy, parse_strategy);
     add(command, group, "--capacity", "SIZE", "most memory the arena may have: 6GiB, 6GB, 512MiB",
         flags.capacity, parse_size);
+    add(command, group, "--top", "K", "largest live buffers to list (default 10)", flags.top,
+        integer(0));
   }
-  add(command, group, "--top", "K", "largest live buffers to list (default 10)", flags.top,
-      integer(0));
 
   if (const auto verb = command.get_name(); verb == "plan" || verb == "run") {
     add_switch(command, group, "--events", "put every event into the JSON, for a report",

@@ -54,6 +54,44 @@ Ends ends_of(const Sweep& sweep, GradientMode mode) {
   return ends;
 }
 
+/// "1.50 GiB (1,610,612,736 B) for 1.31 times the multiply-adds (sqrt)".
+std::string price_text(const FrontierPoint& one) {
+  return fmt::format("{} for {} ({})", exact_bytes(one.point.peak.requested),
+                     time_text(one.point.cost), text(one.recompute));
+}
+
+/// The sentence about the mode of `at`, one of its points. Empty where none was planned.
+std::string mode_text(const Sweep& sweep, const SweepPoint& at, bool over_inputs,
+                      std::size_t capacity) {
+  std::ptrdiff_t ways = 0, plans = 0, fitting = 0;
+  for (const auto& one : sweep.frontier) {
+    if (one.point.mode != at.mode) continue;
+    ++ways;
+    plans += planned(one);
+    fitting += planned(one) && one.point.fits;
+  }
+  if (plans == 0) return "";
+  const auto subject = fmt::format("{}, {}: ", name(at.mode), where_of(at, over_inputs));
+  if (fitting == 0)
+    return subject +
+           fmt::format("none of {} ways to recompute fits in {}.", ways, exact_bytes(capacity));
+  const auto [first, last] = ends_of(sweep, at.mode);
+  if (fitting == 1 && capacity != kUnlimited)
+    return subject + fmt::format("of {} ways to recompute one fits in {}, with a peak of {}.", ways,
+                                 exact_bytes(capacity), price_text(*first));
+  const auto all = capacity == kUnlimited
+                       ? fmt::format("{} ways to recompute", ways)
+                       : fmt::format("the {} of {} ways to recompute that fit in {}", fitting, ways,
+                                     exact_bytes(capacity));
+  const auto least = exact_bytes(first->point.peak.requested);
+  if (first != last)
+    return subject + fmt::format("of {}, from {} ({}) down to {}.", all, least,
+                                 text(first->recompute), price_text(*last));
+  const bool plain = first->recompute.kind == Recompute::Kind::none;
+  return subject + fmt::format("none of {} takes less than {}{}.", all, least,
+                               plain ? "" : fmt::format(" ({})", text(first->recompute)));
+}
+
 }  // namespace
 
 Table frontier_table(const Sweep& sweep) {
@@ -90,7 +128,7 @@ Table frontier_table(const Sweep& sweep) {
       row.resize(7);
     }
     if (real) row.push_back(point.real ? Cell{Duration{point.real->step_seconds}} : Cell{});
-    row.push_back(planned(one) ? yes(one.optimal) : point.error);
+    row.push_back(!planned(one) ? point.error : !point.fits ? "does not fit" : yes(one.optimal));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -144,7 +182,7 @@ Json to_json(const FitOnFrontier& way) {
           {"optimal", way.optimal}};
 }
 
-std::string frontier_text(const Sweep& sweep) {
+std::string frontier_text(const Sweep& sweep, std::size_t capacity) {
   std::string result;
   std::vector<GradientMode> seen;
   const bool over_inputs = !sweep.frontier.empty() && sweep.decompositions.empty();
@@ -152,22 +190,8 @@ std::string frontier_text(const Sweep& sweep) {
     const auto mode = one.point.mode;
     if (std::find(seen.begin(), seen.end(), mode) != seen.end()) continue;
     seen.push_back(mode);
-    const auto [first, last] = ends_of(sweep, mode);
-    if (first == nullptr) continue;
-    const auto ways = std::ranges::count_if(
-        sweep.frontier, [&](const FrontierPoint& other) { return other.point.mode == mode; });
-    result += fmt::format("{}{}, {}: ", result.empty() ? "" : "\n", name(mode),
-                          where_of(first->point, over_inputs));
-    if (first == last) {
-      result += fmt::format("none of {} ways to recompute takes less than {}", ways,
-                            exact_bytes(first->point.peak.requested));
-    } else {
-      result += fmt::format("of {} ways to recompute, from {} ({}) down to {} for {} ({})", ways,
-                            exact_bytes(first->point.peak.requested), text(first->recompute),
-                            exact_bytes(last->point.peak.requested), time_text(last->point.cost),
-                            text(last->recompute));
-    }
-    result += ".";
+    const auto found = mode_text(sweep, one.point, over_inputs, capacity);
+    if (!found.empty()) result += (result.empty() ? "" : "\n") + found;
   }
   return result;
 }

@@ -18,8 +18,9 @@ Table frontier_table(const Fit& fit);
 Json to_json(const FrontierPoint& point);
 Json to_json(const FitOnFrontier& way);
 
-/// What the cheapest and the smallest way of each mode take. Empty where there is none.
-std::string frontier_text(const Sweep& sweep);
+/// What the cheapest and the smallest way of each mode take, of those that fit in the capacity
+/// (kUnlimited: all do). Empty where none was planned.
+std::string frontier_text(const Sweep& sweep, std::size_t capacity);
 /// How far recomputation reaches; and which way reaches `effective` samples for the least, if that
 /// is given.
 std::string frontier_text(const Fit& fit, std::optional<std::int64_t> effective);

@@ -26,6 +26,14 @@ bool reads_as(const std::string& text, T& value) {
   return error == std::errc{} && at == end && !text.empty();
 }
 
+/// A whole number that 64 bits cannot hold.
+bool is_too_large(const std::string& text) {
+  std::int64_t value = 0;
+  const auto* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc::result_out_of_range && at == end && !text.starts_with('-');
+}
+
 template <class T>
 struct Word {
   std::string_view word;
@@ -49,6 +57,7 @@ std::int64_t parse_integer(std::string_view flag, const std::string& text, std::
   std::int64_t value = 0;
   if (reads_as(text, value) && value >= least && value <= most) return value;
   const bool bounded = most < std::numeric_limits<std::int64_t>::max();
+  if (is_too_large(text)) refuse(flag, fmt::format("a whole number of at most {}", most), text);
   refuse(flag,
          bounded ? fmt::format("a whole number from {} to {}", least, most)
                  : fmt::format("a whole number of at least {}", least),
@@ -72,6 +81,8 @@ std::size_t parse_size(std::string_view flag, const std::string& text) {
   std::size_t bytes = 0;
   try {
     bytes = parse_bytes(text);
+  } catch (const TooManyBytes&) {
+    bytes = std::numeric_limits<std::size_t>::max();  // refused below, as any that is too large
   } catch (const Error&) {
     refuse(flag, "a size such as 6GiB, 6GB or 1048576", text);
   }
@@ -122,6 +133,15 @@ std::vector<Value> parse_list(std::string_view flag, const std::string& text, co
   return values;
 }
 
+std::string strategy_named(std::string_view flag, const std::string& text,
+                           const StrategyInfo& (*find)(std::string_view)) {
+  try {
+    return std::string(find(text).name);
+  } catch (const Error& error) {
+    throw UsageError(fmt::format("{}: {}", flag, error.what()));
+  }
+}
+
 }  // namespace
 
 std::vector<GradientMode> parse_modes(std::string_view flag, const std::string& text) {
@@ -135,7 +155,9 @@ Recompute parse_recompute(std::string_view flag, const std::string& text) {
   if (text == "none") return {};
   if (text == "sqrt") return {.kind = Kind::square_root};
   if (text.starts_with(kEvery))
-    return {.kind = Kind::every, .every = parse_integer(flag, text.substr(kEvery.size()), 1)};
+    return {
+        .kind = Kind::every,
+        .every = parse_integer(fmt::format("{} {}K", flag, kEvery), text.substr(kEvery.size()), 1)};
   return {.kind = Kind::before,
           .layers = parse_list<std::string>(
               flag, text, "each layer once", [](std::string_view which, const std::string& layer) {
@@ -145,7 +167,10 @@ Recompute parse_recompute(std::string_view flag, const std::string& text) {
 }
 
 std::vector<std::string> parse_strategies(std::string_view flag, const std::string& text) {
-  return parse_list<std::string>(flag, text, "each strategy once", parse_strategy);
+  return parse_list<std::string>(flag, text, "each strategy once",
+                                 [](std::string_view which, const std::string& one) {
+                                   return strategy_named(which, one, find_placing_strategy);
+                                 });
 }
 
 SavedPolicy parse_policy(std::string_view flag, const std::string& text) {
@@ -181,11 +206,7 @@ Reference parse_reference(std::string_view flag, const std::string& text) {
 }
 
 std::string parse_strategy(std::string_view flag, const std::string& text) {
-  try {
-    return std::string(find_strategy(text).name);
-  } catch (const Error& error) {
-    throw UsageError(fmt::format("{}: {}", flag, error.what()));
-  }
+  return strategy_named(flag, text, find_strategy);
 }
 
 std::string parse_trace_format(std::string_view flag, const std::string& text) {

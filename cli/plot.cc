@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "allocator/traces/utf8.h"
 
@@ -149,6 +150,40 @@ std::vector<std::string> clauses(const Plot& plot) {
   return result;
 }
 
+/// Where a label lies, in letters' widths and lines from the lower left corner.
+struct Place {
+  double left, right, line;
+  bool meets(const Place& other) const {
+    return left < other.right && other.left < right && std::abs(line - other.line) < 1;
+  }
+};
+
+/// Each above its point, below it where another label lies there, and left out where both places
+/// are taken: the table has them all. `width` and `height` are the axes' spans.
+std::string labels_of_paths(const Plot& plot, double width, double height) {
+  // The area inside the axes in letters and lines of the labels' font, less than it has.
+  constexpr double kLetters = 85, kLines = 24;
+  std::string text;
+  std::vector<Place> taken;
+  for (const auto& path : plot.paths)
+    for (const auto& point : path.points) {
+      if (point.label.empty()) continue;
+      const double left = point.x / width * kLetters;
+      const double line = static_cast<double>(point.y) / height * kLines;
+      for (const double up : {0.5, -0.6}) {
+        const Place place{left, left + static_cast<double>(point.label.size() + 1), line + up};
+        if (std::ranges::any_of(taken, [&](const Place& other) { return place.meets(other); }))
+          continue;
+        taken.push_back(place);
+        text += fmt::format(
+            "set label {} at first {:.6f},{}/unit left offset character 0.6,{} font ',11'\n",
+            quoted(point.label), point.x, point.y, up);
+        break;
+      }
+    }
+  return text;
+}
+
 /// Room at the right for what is written beside the last point.
 std::string axes_of_paths(const Plot& plot, const Unit& unit, std::size_t most,
                           const std::string& y_title) {
@@ -161,13 +196,7 @@ std::string axes_of_paths(const Plot& plot, const Unit& unit, std::size_t most,
       "set grid y lt 1 lc rgb '#d8d8d8'\nset key outside right top Left reverse samplen 2\n",
       quoted(plot.x_title), y_title, 1 - margin, last + 3 * margin,
       1.08 * static_cast<double>(most) / unit.bytes);
-  for (const auto& path : plot.paths)
-    for (const auto& point : path.points)
-      if (!point.label.empty())
-        text += fmt::format(
-            "set label {} at first {:.6f},{}/unit left offset character 0.6,0.5 font ',11'\n",
-            quoted(point.label), point.x, point.y);
-  return text;
+  return text + labels_of_paths(plot, last - 1 + 4 * margin, 1.08 * static_cast<double>(most));
 }
 
 std::string axes(const Plot& plot, const Unit& unit, std::size_t most) {

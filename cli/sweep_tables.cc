@@ -105,6 +105,12 @@ Table line_table(const Decomposition& decomposition) {
   return table;
 }
 
+void name_mode(Table& table, GradientMode mode) {
+  table.columns.insert(table.columns.begin(), {"mode", "mode"});
+  for (auto* rows : {&table.rows, &table.totals})
+    for (auto& row : *rows) row.insert(row.begin(), std::string(name(mode)));
+}
+
 Table real_table(const Sweep& sweep) {
   Table table{"run for real",
               {{"mode", "mode"},

@@ -12,6 +12,8 @@ Table points_table(const Sweep& sweep, bool over_inputs, bool thinned);
 Table pieces_table(const Decomposition& decomposition);
 /// The ruling line by category.
 Table line_table(const Decomposition& decomposition);
+/// A first column with the mode, for where a table's title is not written.
+void name_mode(Table& table, GradientMode mode);
 /// Whether real runs had the ledgers that were planned.
 Table real_table(const Sweep& sweep);
 

@@ -74,7 +74,7 @@ ExitCode run(const Flags& flags, const Console& console) {
                               recorded.write_refused(model, settings, flags, console), model, flags,
                               console);
   } catch (const NotEnoughMemory& error) {
-    return emit_not_enough("run", error, model, flags, console);
+    return emit_not_enough("run", error, model, settings, flags, console);
   }
 }
 

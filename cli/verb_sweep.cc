@@ -144,12 +144,13 @@ std::string backend_of(const Sweep& sweep) {
   return "none";
 }
 
-void add_frontier(Document& document, const Sweep& sweep) {
+void add_frontier(Document& document, const Sweep& sweep, const Settings& settings) {
   document.json["frontier"] = Json::array();
   for (const auto& one : sweep.frontier) document.json["frontier"].push_back(to_json(one));
   if (sweep.frontier.empty()) return;
   document.tables.push_back(frontier_table(sweep));
-  document.answer += "\n" + frontier_text(sweep);
+  document.answer +=
+      "\n" + frontier_text(sweep, settings.capacity.value_or(settings.profile.capacity));
 }
 
 }  // namespace
@@ -179,8 +180,11 @@ ExitCode sweep(const Flags& flags, const Console& console) {
   document.tables.push_back(points_table(result, over_inputs, thinned));
   for (const auto& one : result.decompositions) {
     document.json["decomposition"][std::string(name(one.mode))] = to_json(one);
-    document.tables.push_back(pieces_table(one));
-    document.tables.push_back(line_table(one));
+    for (auto table : {pieces_table(one), line_table(one)}) {
+      // CSV has no titles: without a column the rows of several modes look alike.
+      if (flags.output.format == Format::csv) name_mode(table, one.mode);
+      document.tables.push_back(std::move(table));
+    }
     if (const auto& style = flags.batches.formula)
       formulas += (formulas.empty() ? "" : "\n") + formula(model.name, one, *style);
     document.answer += (document.answer.empty() ? "" : "\n") + answer_of(model.name, one);
@@ -188,7 +192,7 @@ ExitCode sweep(const Flags& flags, const Console& console) {
   if (options.real) document.tables.push_back(real_table(result));
   if (over_inputs) document.answer = answer_over_inputs(model.name, result);
   document.json["frontier"] = nullptr;
-  if (options.frontier) add_frontier(document, result);
+  if (options.frontier) add_frontier(document, result, options.settings);
   document.json["formula"] = flags.batches.formula ? Json(formulas) : Json(nullptr);
   document.json["answer"] = document.answer;
   if (flags.batches.formula) {

@@ -35,6 +35,7 @@ ExitCode emit_out_of_memory(const std::string& verb, const OutOfMemoryReport& re
   Document document;
   document.json = json_header(verb, flags, model, backend_of(verb, flags));
   document.json["name"] = model.name;
+  document.json["device"] = report.device;
   put(document.json, report.settings);
   document.json["error"] = to_json(report);
   document.json["timeline"] = timeline;
@@ -47,15 +48,18 @@ ExitCode emit_out_of_memory(const std::string& verb, const OutOfMemoryReport& re
 }
 
 ExitCode emit_not_enough(const std::string& verb, const NotEnoughMemory& error, const Model& model,
-                         const Flags& flags, const Console& console) {
+                         const Settings& settings, const Flags& flags, const Console& console) {
   Document document;
   document.json = json_header(verb, flags, model, backend_of(verb, flags));
   document.json["name"] = model.name;
+  document.json["device"] = settings.profile.name;
+  put(document.json, settings);
   document.json["error"] = {{"kind", "not_enough_memory"},
                             {"message", error.what()},
                             {"arena", error.arena},
                             {"host", error.host},
                             {"available", error.available}};
+  document.json["timeline"] = nullptr;  // nothing was started
   auto table = Table::of_quantities("not enough memory on this machine");
   table.add("arena", "arena", Bytes{error.arena});
   table.add("host arrays", "host", Bytes{error.host});

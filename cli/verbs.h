@@ -41,6 +41,6 @@ ExitCode emit_out_of_memory(const std::string& verb, const OutOfMemoryReport& re
                             const Json& timeline, const Model& model, const Flags& flags,
                             const Console& console);
 ExitCode emit_not_enough(const std::string& verb, const NotEnoughMemory& error, const Model& model,
-                         const Flags& flags, const Console& console);
+                         const Settings& settings, const Flags& flags, const Console& console);
 
 }  // namespace arenagrad::cli

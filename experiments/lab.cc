@@ -178,8 +178,8 @@ const std::vector<std::pair<std::string, std::string>> kLabDefinitions = {
      "granted - requested and footprint - granted, at the peak of active bytes"},
     {"holes", "1 - largest hole / free, at the same event: 0 is one hole, near 1 is dust"},
     {"smallest device",
-     "the least capacity on which the whole trace runs (a search by granules where "
-     "the strategy adapts to its capacity)"},
+     "the least capacity on which the whole trace runs; where the strategy adapts to its capacity, "
+     "sought in steps of the device's granule (2 MiB): up to one less may do"},
     {"adapts",
      "caching and expandable give memory back at the capacity; bfc-two-ended lays out its upper "
      "end "

@@ -103,7 +103,7 @@ std::vector<FrontierPoint> frontier_at(const Model& model, const SweepPoint& las
   });
   std::vector<std::optional<Tradeoff>> choices;
   for (const auto& [way, point, optimal] : result)
-    choices.push_back(point.error.empty()
+    choices.push_back(point.error.empty() && point.fits
                           ? std::optional(Tradeoff{static_cast<std::int64_t>(point.peak.requested),
                                                    static_cast<double>(point.cost.multiply_adds)})
                           : std::nullopt);

@@ -75,7 +75,7 @@ struct Decomposition {
 struct FrontierPoint {
   Recompute recompute;
   SweepPoint point;
-  bool optimal = false;  // no other way of its mode takes no more bytes and no more time
+  bool optimal = false;  // it fits, and no other that fits takes no more bytes and no more time
 };
 
 struct Sweep {

@@ -65,6 +65,13 @@ TEST(Units, ParseBytesReadsWhatIsPrinted) {
   }
 }
 
+TEST(Units, ParseBytesTellsWhatIsTooLarge) {
+  EXPECT_EQ(parse_bytes("15EiB"), std::size_t{15} << 60);
+  for (const char* text : {"16EiB", "99999999999GiB", "18446744073709551616"})
+    EXPECT_THROW(parse_bytes(text), TooManyBytes) << text;
+  EXPECT_EQ(parse_bytes("1.999999999999999999EiB"), (std::size_t{2} << 60) - 2);
+}
+
 TEST(Units, ParseBytesRefuses) {
   for (const char* text : {"",
                            " 1",
@@ -77,7 +84,7 @@ TEST(Units, ParseBytesRefuses) {
                            "1.5B",
                            "6G",
                            "6Gi",
-                           "6EiB",
+                           "6ZiB",
                            "GiB",
                            "1 2",
                            "1e9",

@@ -161,6 +161,11 @@ TEST(Allocators, UsageErrors) {
   refused({"--trace", "/no/such/file"}, "cannot read /no/such/file: No such file or directory");
   refused({"--trace", folder.write("e.csv", "id,lower,upper,size\n")}, "expected allocations");
   refused({"no-such-model"}, "no-such-model");
+  refused({"lenet5", "--strategy", "tlsf"}, "unknown flag '--strategy'");
+  for (const char* flag : {"--batch", "--seed", "--steps"})
+    refused({"--trace", file, flag, "4"}, std::string(flag) + ": expected a SPEC");
+  refused({"--trace", file, "--device", "h200"}, "--device: expected a SPEC");
+  refused({"lenet5", "--only", "nonsense"}, "plan:search, plan:exact; got \"nonsense\"");
 }
 
 TEST(Allocators, CanBeInterrupted) {

@@ -164,6 +164,28 @@ TEST(Plot, AFrontierDrawsAllChoicesAndAPathThroughTheOptimal) {
   EXPECT_TRUE(contains(script, "set ylabel 'largest batch (samples)'\n")) << script;
 }
 
+TEST(Plot, LabelsDoNotLieOnEachOther) {
+  cli::Plot plot{.kind = cli::Plot::Kind::points, .x_title = "x"};
+  for (const char* mode : {"a", "b", "c"})
+    plot.paths.push_back(
+        {mode, "#111111", {{1, 1000, "none", true}, {1.3, 500, std::string("at ") + mode, true}}});
+  plot.paths[2].points[1].y = 100;
+  const auto script = cli::gnuplot_script(plot);
+  // Above the point, then below it, then not at all; elsewhere as if nothing were there.
+  const auto count = [&](const std::string& part) {
+    int found = 0;
+    for (const auto& line : test::lines(script)) found += contains(line, part);
+    return found;
+  };
+  EXPECT_EQ(count("set label 'none'"), 2) << script;
+  EXPECT_EQ(count("set label 'none' at first 1.000000,1000/unit left offset character 0.6,0.5"), 1);
+  EXPECT_EQ(count("set label 'none' at first 1.000000,1000/unit left offset character 0.6,-0.6"),
+            1);
+  EXPECT_EQ(count("set label 'at a' at first 1.300000,500/unit left offset character 0.6,0.5"), 1);
+  EXPECT_EQ(count("set label 'at b' at first 1.300000,500/unit left offset character 0.6,-0.6"), 1);
+  EXPECT_EQ(count("set label 'at c' at first 1.300000,100/unit left offset character 0.6,0.5"), 1);
+}
+
 TEST(Plot, GnuplotDrawsEachKind) {
   if (!gnuplot_is_here()) GTEST_SKIP() << "no gnuplot (package gnuplot-nox)";
   const TemporaryFolder folder;

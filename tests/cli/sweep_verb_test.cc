@@ -1,6 +1,7 @@
 // `sweep` through the command line.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <numeric>
 
@@ -97,6 +98,51 @@ TEST(SweepVerb, TheFrontierIsWhatPlanSaysOfEachWay) {
   EXPECT_TRUE(arenagrad({"sweep", "lenet5", "--batches", "4", "--format", "json"})
                   .json()["frontier"]
                   .is_null());
+}
+
+TEST(SweepVerb, WhatDoesNotFitIsNotOnTheFrontier) {
+  const auto swept = [](const std::string& capacity, const std::string& format) {
+    auto result = arenagrad({"sweep", "lenet5", "--batches", "8", "--capacity", capacity,
+                             "--frontier", "--format", format});
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result;
+  };
+  const auto whole = swept("1GiB", "json").json();
+  std::vector<std::size_t> footprints;
+  for (const auto& one : whole["frontier"]) footprints.push_back(one["bytes"]["footprint"]);
+  std::ranges::sort(footprints);
+  const auto ways = std::to_string(whole["frontier"].size());
+  EXPECT_TRUE(contains(whole["answer"], "full-batch, batch 8: of the " + ways + " of " + ways +
+                                            " ways to recompute that fit in 1.00 GiB"))
+      << whole["answer"];
+
+  const auto none = swept("100KiB", "json").json();
+  for (const auto& one : none["frontier"]) EXPECT_EQ(one["optimal"], false);
+  EXPECT_TRUE(contains(none["answer"], "full-batch, batch 8: none of " + ways +
+                                           " ways to recompute fits in 100.00 KiB"))
+      << none["answer"];
+  EXPECT_TRUE(contains(swept("100KiB", "md").out, "does not fit"));
+
+  // The one with the least footprint, and no more.
+  ASSERT_LT(footprints[0], footprints[1]);
+  const auto one_fits = swept(std::to_string(footprints[0]), "json").json();
+  int optimal = 0;
+  for (const auto& one : one_fits["frontier"]) {
+    EXPECT_EQ(one["optimal"], one["bytes"]["footprint"] == footprints[0]);
+    optimal += one["optimal"].get<bool>();
+  }
+  EXPECT_EQ(optimal, 1);
+  EXPECT_TRUE(contains(one_fits["answer"], "of " + ways + " ways to recompute one fits in "))
+      << one_fits["answer"];
+}
+
+TEST(SweepVerb, RowsOfSeveralModesAreToldApartInCsv) {
+  const auto csv = arenagrad({"sweep", "lenet5", "--batches", "1:4", "--modes",
+                              "full-batch,per-step", "--format", "csv"})
+                       .out;
+  for (const char* row : {"mode,from,to,", "full-batch,1,", "per-step,1,", "mode,category,fixed,",
+                          "full-batch,parameter,", "per-step,parameter,", "per-step,total,"})
+    EXPECT_TRUE(contains(csv, row)) << row << " in\n" << csv;
 }
 
 TEST(SweepVerb, TheFrontierOfImagesIsAtTheLargest) {

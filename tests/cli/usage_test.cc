@@ -1,6 +1,8 @@
 // What the command line accepts and how it refuses.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/cli/support.h"
 
 namespace arenagrad {
@@ -45,7 +47,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadUsage{"batch", plan({"--batch", "many"}),
                  "--batch: expected a whole number of at least 1, got 'many'"},
         BadUsage{"batch_zero", plan({"--batch", "0"}), "at least 1, got '0'"},
-        BadUsage{"batch_huge", plan({"--batch", "99999999999999999999"}), "--batch: expected"},
+        BadUsage{"batch_huge", plan({"--batch", "99999999999999999999"}),
+                 "--batch: expected a whole number of at most 9223372036854775807, got "
+                 "'99999999999999999999'"},
         BadUsage{"micro", plan({"--batch", "4", "--micro-batch", "5"}),
                  "--micro-batch: expected at most the batch, 4, got 5"},
         BadUsage{"mode", plan({"--mode", "fast"}),
@@ -60,6 +64,18 @@ INSTANTIATE_TEST_SUITE_P(
             "batch_beyond_64_bits", plan({"--batch", "9223372036854775807"}),
             "a batch of 9223372036854775807 samples: product of sizes: expected at most 2^63 - "
             "1, got"},
+        BadUsage{"capacity_beyond_64_bits", plan({"--capacity", "99999999999GiB"}),
+                 "--capacity: expected a size of at most 1024 PiB, got '99999999999GiB'"},
+        BadUsage{"memory_beyond",
+                 {"fit", "lenet5", "--memory", "8EiB"},
+                 "--memory: expected a size of at most 1024 PiB, got '8EiB'"},
+        BadUsage{"recompute_every", plan({"--recompute", "every:0"}),
+                 "--recompute every:K: expected a whole number of at least 1, got '0'"},
+        BadUsage{"recompute_no_grad", plan({"--recompute", "sqrt", "--no-grad"}),
+                 "--recompute: expected gradients to recompute for, got --no-grad"},
+        BadUsage{"summary_capacity",
+                 {"summary", "lenet5", "--capacity", "1KiB"},
+                 "unknown flag '--capacity'"},
         BadUsage{"threads", plan({"--threads", "100000"}),
                  "--threads: expected a whole number from 0 to 1024, got '100000'"},
         BadUsage{"capacity", plan({"--capacity", "6 parsec"}),
@@ -101,10 +117,50 @@ INSTANTIATE_TEST_SUITE_P(
                  {"run", "lenet5", "--data", "/nowhere/i", "--labels", "/nowhere/l"},
                  "/nowhere/i: cannot read: No such file or directory"},
         BadUsage{"json_folder", plan({"--json", "/nowhere/out.json"}),
-                 "cannot write /nowhere/out.json: No such file or directory"},
+                 "--json: cannot write /nowhere/out.json: no such folder"},
+        BadUsage{"json_is_a_folder", plan({"--json", "/tmp"}),
+                 "--json: cannot write /tmp: it is a folder"},
+        BadUsage{"plot_folder",
+                 {"sweep", "lenet5", "--batches", "1", "--plot", "/nowhere/x.gp"},
+                 "--plot: cannot write /nowhere/x.gp: no such folder"},
+        BadUsage{"trace_folder", plan({"--trace", "/nowhere/x.jsonl"}),
+                 "--trace: cannot write /nowhere/x.jsonl: no such folder"},
+        BadUsage{"report_folder",
+                 {"report", "run.json", "-o", "/nowhere/x.html"},
+                 "-o: cannot write /nowhere/x.html: no such folder"},
         BadUsage{"json_full", plan({"--json", "/dev/full"}),
                  "cannot write /dev/full: No space left on device"}),
     [](const auto& info) { return info.param.what; });
+
+/// The one written later would be all that is left.
+TEST(Usage, TwoOutputsDoNotShareAFile) {
+  const test::TemporaryFolder folder;
+  const auto file = folder.path("x.gp"), other_words = folder.path("./x.gp");
+  const auto trace = folder.path("x.json"), page = folder.write("x.html", "old");
+  const std::vector<std::vector<std::string>> calls = {
+      {"sweep", "lenet5", "--batches", "1", "--plot", file, "--json", other_words},
+      {"plan", "lenet5", "--trace", trace, "--json", trace},
+      {"plan", "lenet5", "--device", "h200", "--save-engines", trace, "--json", trace},
+      {"report", "run.json", "-o", page, "--json", page},
+      {"trace", "convert", "in.csv", trace, "--json", trace}};
+  for (const auto& call : calls) {
+    const auto result = arenagrad(call);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_EQ(result.out, "");
+    EXPECT_TRUE(contains(result.err, ": expected a file of its own, got ")) << result.err;
+    EXPECT_FALSE(std::filesystem::exists(file) || std::filesystem::exists(trace));
+  }
+  EXPECT_EQ(test::read_file(page), "old");
+  // Nothing is lost in these.
+  EXPECT_EQ(arenagrad({"sweep", "lenet5", "--batches", "1", "--plot", file, "--json", trace}).code,
+            0);
+  const std::filesystem::path nothing = "/dev/null", link = folder.path("nothing.gp");
+  std::filesystem::create_symlink(nothing, link);
+  EXPECT_EQ(arenagrad({"sweep", "lenet5", "--batches", "1", "--plot", link.string(), "--json",
+                       "/dev/null"})
+                .code,
+            0);
+}
 
 TEST(Usage, HelpTeachesOnStdout) {
   const auto top = arenagrad({"--help"});
@@ -118,6 +174,7 @@ TEST(Usage, HelpTeachesOnStdout) {
     EXPECT_TRUE(contains(help.out, "Exit codes:"));
   }
   EXPECT_TRUE(contains(arenagrad({"plan", "--help"}).out, "plan:greedy-size"));
+  EXPECT_TRUE(contains(arenagrad({"sweep", "--help"}).out, "below it are one micro-batch"));
 }
 
 TEST(Usage, WithoutAVerbItHelpsAndFails) {

@@ -188,6 +188,13 @@ TEST(Run, WhatTheMachineCannotHoldIsNotStarted) {
   EXPECT_EQ(result.code, 3);
   EXPECT_TRUE(contains(result.err, "not enough memory on this machine"));
   EXPECT_EQ(result.json()["error"]["kind"], "not_enough_memory");
+  const auto json = result.json();
+  const auto settings = arenagrad({"plan", "lenet5", "--format", "json"}).json();
+  for (const char* key : {"device", "layout", "dtype", "mode", "policy", "strategy", "optimizer",
+                          "recompute", "run", "calibrate", "steps", "capacity"})
+    EXPECT_TRUE(json.contains(key) && json[key] == settings[key]) << key;
+  EXPECT_EQ(json["batch"], 100'000'000);
+  EXPECT_TRUE(json.contains("timeline") && json["timeline"].is_null());
   EXPECT_GT(result.json()["error"]["arena"].get<std::size_t>(), std::size_t{1} << 40);
 }
 
@@ -202,8 +209,9 @@ TEST(OutOfMemory, OneByteBelowTheFootprintIsExplained) {
     EXPECT_EQ(table.code, 3);
     for (const char* words : {"does not fit", "asks for", "largest hole", "capacity"})
       EXPECT_TRUE(contains(table.err, words) && contains(table.out, words)) << words;
-    const auto error =
-        arenagrad(with(call, {std::to_string(footprint - 1), "--json", "-"})).json()["error"];
+    const auto json = arenagrad(with(call, {std::to_string(footprint - 1), "--json", "-"})).json();
+    EXPECT_EQ(json["device"], "cpu");
+    const auto& error = json["error"];
     EXPECT_EQ(error["kind"], "out_of_memory");
     for (const char* key :
          {"tensor", "layer", "category", "shape", "live", "alternatives", "message", "phase",
