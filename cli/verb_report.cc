@@ -1,13 +1,49 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <utility>
+#include <vector>
+
 #include "allocator/units.h"
+#include "cli/parse.h"
 #include "cli/report/assets.h"
 #include "cli/report/page.h"
 #include "cli/report/what_if_plans.h"
 #include "cli/to_json.h"
 #include "cli/verbs.h"
+#include "zoo/catalogue.h"
 
 namespace arenagrad::cli {
+namespace {
+
+/// Whether two paths lead to one file, which may be yet to be written. A device loses nothing.
+bool same_file(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (fs::is_other(fs::status(a, error))) return false;
+  if (fs::equivalent(a, b, error)) return true;
+  const auto one = fs::weakly_canonical(a, error), other = fs::weakly_canonical(b, error);
+  return !error && one == other;
+}
+
+/// A page or a document would take the place of what it was made from, or of the other.
+void refuse_overwriting(const Flags& flags) {
+  std::vector<std::pair<std::string, std::string>> outputs;
+  if (flags.report_out != "-") outputs.emplace_back("-o", flags.report_out);
+  if (flags.output.json && flags.output.json != "-")
+    outputs.emplace_back("--json", *flags.output.json);
+  auto inputs = flags.report_in;
+  if (!flags.spec.empty() && flags.spec != "-") inputs.push_back(resolve_spec(flags.spec));
+  for (const auto& [flag, output] : outputs)
+    for (const auto& input : inputs)
+      if (same_file(output, input))
+        throw UsageError(
+            fmt::format("{}: expected a file that isn't read here, got {}", flag, output));
+  if (outputs.size() == 2 && same_file(outputs[0].second, outputs[1].second))
+    throw UsageError("--json: expected another file than -o's, got " + outputs[1].second);
+}
+
+}  // namespace
 
 ExitCode report(const Flags& flags, const Console& console) {
   if (kDygraphsScript.empty())
@@ -18,6 +54,7 @@ ExitCode report(const Flags& flags, const Console& console) {
     throw Error("-o: expected a file, as JSON goes to stdout, got -");
   if (flags.spec.empty() && !(flags.batches.batches.empty() && flags.batches.inputs.empty()))
     throw Error("--batches, --inputs: expected --what-if as well, got none");
+  refuse_overwriting(flags);
   std::vector<ReportInput> inputs;
   for (const auto& path : flags.report_in) inputs.push_back(read_report_input(path));
   const auto page = report_page(inputs, what_if_plans(flags, console));

@@ -32,12 +32,23 @@ std::string samples(std::int64_t count) {
   return count == 1 ? "1 sample" : with_commas(count) + " samples";
 }
 
+/// Forward alone: nothing is kept for a backward, and what is said of one would be wrong.
+bool without_backward(const Json& json) { return text_of(json, "run") == "no-grad"; }
+
 /// What a step keeps at once: "takes all 8 samples at once".
 std::string keeping(const Json& json) {
   const auto mode = text_of(json, "mode");
   const auto batch = json.value("batch", std::int64_t{1});
   const auto micro = std::max<std::int64_t>(json.value("micro_batch", batch), 1);
   const auto forwards = (batch + micro - 1) / micro;
+  if (without_backward(json))
+    return mode == "full-batch" || forwards == 1
+               ? fmt::format("takes {} at once, forward alone, and keeps nothing for a backward",
+                             samples(batch))
+               : fmt::format(
+                     "runs {} forwards of {} each, one after the other, and keeps nothing for a "
+                     "backward",
+                     with_commas(forwards), samples(micro));
   if (mode == "full-batch" || forwards == 1)
     return fmt::format("takes {} at once and keeps one forward of them until its backward",
                        samples(batch));
@@ -55,11 +66,18 @@ std::string keeping(const Json& json) {
       with_commas(forwards), samples(micro));
 }
 
-std::string keeping_of_policy(const std::string& policy) {
-  return policy == "pytorch" ? "what PyTorch's autograd keeps" : "what its own kernels read again";
+std::string keeping_of_policy(const Json& json) {
+  if (without_backward(json)) return "nothing, as it has no backward";
+  const auto policy = text_of(json, "policy");
+  return fmt::format(
+      "{} ({})",
+      policy == "pytorch" ? "what PyTorch's autograd keeps" : "what its own kernels read again",
+      policy);
 }
 
-std::string keeping_of_recompute(const std::string& recompute) {
+std::string keeping_of_recompute(const Json& json) {
+  if (without_backward(json)) return "nothing for a backward, as it has none";
+  const auto recompute = text_of(json, "recompute");
   return recompute == "none"
              ? "everything that backward reads"
              : fmt::format("the inputs of segments ({}), and runs their forward again in backward",
@@ -76,7 +94,7 @@ std::string place(const Json& json) {
   return step > 0 ? fmt::format("step {}, {}", step, text) : text;
 }
 
-/// The shape of a sample that is fed: "3x224x224". Of a run with events.
+/// The shape of a sample that is fed: "3x224x224"; empty where it isn't known, without events.
 std::string image_of(const ReportInput& input) {
   if (!input.timeline) return "";
   for (const auto& kind : input.timeline->kinds)
@@ -121,7 +139,8 @@ std::vector<Reason> reasons(const ReportInput& a, const ReportInput& b) {
   if (differ("dtype"))
     add("dtype", all,
         fmt::format("A number is {} in A and {} in B.", both("dtype").first, both("dtype").second));
-  if (const auto one = image_of(a), other = image_of(b); one != other && !one.empty())
+  if (const auto one = image_of(a), other = image_of(b);
+      !one.empty() && !other.empty() && one != other)
     add("image size",
         of({input, activation, stash, activation_gradient, workspace, parameter, parameter_gradient,
             optimizer_state}),
@@ -136,15 +155,15 @@ std::vector<Reason> reasons(const ReportInput& a, const ReportInput& b) {
     changes[static_cast<std::size_t>(parameter_gradient)] = differ("mode");
     add(cause, changes, fmt::format("A {}; B {}.", keeping(a.json), keeping(b.json)));
   }
-  if (differ("policy"))
+  const bool backward = !without_backward(a.json) || !without_backward(b.json);
+  if (backward && differ("policy"))
     add("policy", of({input, activation, stash, workspace}),
-        fmt::format("From forward to backward A keeps {} ({}), B {} ({}).",
-                    keeping_of_policy(both("policy").first), both("policy").first,
-                    keeping_of_policy(both("policy").second), both("policy").second));
-  if (differ("recompute"))
+        fmt::format("From forward to backward A keeps {}, B {}.", keeping_of_policy(a.json),
+                    keeping_of_policy(b.json)));
+  if (backward && differ("recompute"))
     add("recompute", of({input, activation, stash, activation_gradient, workspace}),
-        fmt::format("A keeps {}; B {}.", keeping_of_recompute(both("recompute").first),
-                    keeping_of_recompute(both("recompute").second)));
+        fmt::format("A keeps {}; B {}.", keeping_of_recompute(a.json),
+                    keeping_of_recompute(b.json)));
   if (differ("optimizer_settings") || differ("optimizer"))
     add("optimizer", of({optimizer_state}),
         fmt::format(
@@ -152,8 +171,13 @@ std::vector<Reason> reasons(const ReportInput& a, const ReportInput& b) {
             both("optimizer").first, both("optimizer").second));
   if (differ("run"))
     add("pass", kPassing,
-        fmt::format("A runs in {}, B in {}.", both("run").first, both("run").second));
-  if (differ("steps"))
+        fmt::format("A runs in {}, B in {}.", both("run").first, both("run").second) +
+            (without_backward(a.json) != without_backward(b.json)
+                 ? fmt::format(
+                       " {} has no backward: it keeps nothing for one and makes no gradients.",
+                       without_backward(a.json) ? "A" : "B")
+                 : ""));
+  if (backward && differ("steps"))
     add("steps", of({parameter_gradient, optimizer_state}),
         fmt::format(
             "The number of steps is {} in A and {} in B: what the first update makes is there in "

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "allocator/units.h"
@@ -111,19 +112,22 @@ Table buffers_table(const std::map<What, Pair>& pairs) {
   return table;
 }
 
-/// Settings in which the two differ.
+/// Settings in which the two differ, of those that both name.
 Table settings_table(const ReportInput* inputs[2]) {
   Table table{"settings that differ", {{"setting", "setting"}, {"A", "a"}, {"B", "b"}}, {}, {}};
-  for (const char* key :
-       {"name", "backend", "device", "workspace_included", "dtype", "mode", "policy", "recompute",
-        "strategy", "optimizer_settings", "batch", "micro_batch", "run", "steps", "capacity"}) {
-    std::string values[2];
+  for (const char* key : {"name", "backend", "device", "workspace_included", "dtype", "mode",
+                          "policy", "recompute", "strategy", "optimizer_settings", "batch",
+                          "micro_batch", "run", "steps", "capacity", "layout"}) {
+    std::optional<std::string> values[2];
     for (std::size_t i = 0; i < 2; ++i) {
-      if (!inputs[i]->json.contains(key)) continue;
-      const auto& value = inputs[i]->json[key];
+      const auto& json = inputs[i]->json;
+      const auto& holder = json.contains(key) || !did_not_fit(*inputs[i]) ? json : json.at("error");
+      if (!holder.contains(key)) continue;
+      const auto& value = holder[key];
       values[i] = value.is_string() ? value.get<std::string>() : value.dump();
     }
-    if (values[0] != values[1]) table.rows.push_back({std::string(key), values[0], values[1]});
+    if (values[0] && values[1] && *values[0] != *values[1])
+      table.rows.push_back({std::string(key), *values[0], *values[1]});
   }
   return table;
 }
@@ -147,19 +151,59 @@ std::string explained(const Categories& pairs, const std::vector<Reason>& why) {
   return text + (items.empty() ? "" : "<ul class=\"why\">\n" + items + "</ul>\n");
 }
 
+/// Why there is no peak to explain, and what is known all the same: a lower bound is the peak of
+/// the whole run, so that both can be held against each other even so.
+std::string without_peaks(const ReportInput* inputs[2]) {
+  std::string text;
+  std::optional<std::size_t> peaks[2];
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& json = inputs[i]->json;
+    if (!did_not_fit(*inputs[i])) {
+      peaks[i] = json.at("bytes").at("peak_requested").get<std::size_t>();
+      continue;
+    }
+    const auto& error = json.at("error");
+    if (error.contains("lower_bound") && error["lower_bound"].is_number())
+      peaks[i] = error["lower_bound"].get<std::size_t>();
+    text += fmt::format("<p>{} did not fit: {}</p>\n", "AB"[i],
+                        escaped(error.at("message").get<std::string>()));
+  }
+  text +=
+      "<p>A run that stopped has no peak whose bytes could be compared by category, nor reasons "
+      "for them. What can be compared follows.</p>\n";
+  if (!peaks[0] || !peaks[1]) return text;
+  const auto peak = [&](std::size_t i) {
+    const auto bytes = exact_bytes(*peaks[i]);
+    return did_not_fit(*inputs[i])
+               ? fmt::format("{} would peak at {} without a limit", "AB"[i], bytes)
+               : fmt::format("{} peaks at {}", "AB"[i], bytes);
+  };
+  const Pair pair{{*peaks[0], *peaks[1]}, {}};
+  return text + "<p>" +
+         escaped(fmt::format(
+             "{}; {}: {}.", peak(0), peak(1),
+             pair.difference() == 0 ? "the same" : difference_text(pair.difference()))) +
+         "</p>\n";
+}
+
 }  // namespace
 
 std::vector<Section> difference_sections(const ReportInput& a, const ReportInput& b) {
   const ReportInput* inputs[2] = {&a, &b};
-  for (const auto* input : inputs)
-    if (!input->json.contains("bytes") || (input->verb != "plan" && input->verb != "run"))
-      return {};
-  const bool events = a.timeline && b.timeline;
+  const bool events =
+      a.timeline && b.timeline && !a.timeline->events.empty() && !b.timeline->events.empty();
+  Section section{"difference", "Two runs", {}};
+  section.html = fmt::format("<p>A is {}; B is {}.</p>\n", escaped(a.title), escaped(b.title));
+  if (did_not_fit(a) || did_not_fit(b)) {
+    section.html += without_peaks(inputs);
+    if (events)
+      section.html += "<p>Phases and levels are those that were reached.</p>\n" + over_phases(a, b);
+    section.html += render_html(settings_table(inputs));
+    return {section};
+  }
   const auto pairs = paired(at_peak(a), at_peak(b));
   const auto why = reasons(a, b);
-  Section section{"difference", "Two runs", {}};
-  section.html = fmt::format("<p>A is {}; B is {}.</p>\n", escaped(a.title), escaped(b.title)) +
-                 explained(pairs, why);
+  section.html += explained(pairs, why);
   if (events) section.html += over_phases(a, b);
   section.html += render_html(categories_table(pairs, why));
   if (events) section.html += render_html(buffers_table(buffers_at_peaks(inputs)));

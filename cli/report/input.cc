@@ -45,6 +45,10 @@ auto naming(const std::string& path, Read read) {
 
 }  // namespace
 
+bool did_not_fit(const ReportInput& input) {
+  return input.json.contains("error") && !input.json["error"].is_null();
+}
+
 ReportInput read_report_input(const std::string& path) {
   const auto text = contents(path);
   return naming(path, [&] {

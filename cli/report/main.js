@@ -67,9 +67,10 @@ boxes("two", (box, index, place) => {
   pictures.two.push(new TwoPicture(box, runs.map((i) => ledgers[i]), titles, slots));
 });
 boxes("sweep", (box, index) => pictures.sweep.push(new SweepPicture(box, documents[index])));
-boxes("what-if", (box) => {
+boxes("what-if", (box, index, place) => {
   const sweeps = documents.filter((json) => json.schema.startsWith("arenagrad.sweep/"));
-  pictures.whatIf.push(new WhatIf(box, sweeps));
+  const made = JSON.parse(place.querySelector(".made").textContent);
+  pictures.whatIf.push(new WhatIf(box, sweeps, made));
 });
 
 // The event that is looked at is in the address: #e=12345, of the second run #e=12345@1.

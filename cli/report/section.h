@@ -25,6 +25,9 @@ struct Section {
   std::string html;
 };
 
+/// Whether it is of what ran out of memory: there is an error in the place of a measurement.
+bool did_not_fit(const ReportInput& input);
+
 /// Reads and checks a document. Throws Error for a file that no verb of this program wrote, or
 /// whose timeline is none.
 ReportInput read_report_input(const std::string& path);
@@ -39,9 +42,12 @@ std::vector<Section> measurement_sections(const ReportInput& input, std::size_t 
 std::vector<Section> summary_sections(const ReportInput& input, std::size_t index);
 std::vector<Section> compare_sections(const ReportInput& input, std::size_t index);
 std::vector<Section> sweep_sections(const ReportInput& input, std::size_t index);
-/// Two measurements beside each other, with the difference of their peaks explained.
+/// Ways to recompute of a sweep or a fit with --frontier.
+std::vector<Section> frontier_sections(const ReportInput& input, std::size_t index);
+/// Two of plan and run beside each other, with the difference of their peaks explained; where one
+/// did not fit, what is known of both.
 std::vector<Section> difference_sections(const ReportInput& a, const ReportInput& b);
-/// A panel that evaluates the formulas of sweeps.
+/// A panel that evaluates the formulas of sweeps. What they were made under keeps them apart.
 std::vector<Section> what_if_sections(const std::vector<const ReportInput*>& sweeps);
 
 }  // namespace arenagrad::cli

@@ -89,6 +89,88 @@ Table pieces_table(const std::string& mode, const Json& d) {
   return table;
 }
 
+bool has(const Json& json, const char* key) { return json.contains(key) && !json[key].is_null(); }
+
+/// Cells of the numbers that are there.
+Cell bytes_of(const Json& json, const char* key) {
+  return has(json, key) ? Cell{Bytes{json[key].get<std::size_t>()}} : Cell{};
+}
+Cell count_of(const Json& json, const char* key) {
+  return has(json, key) ? Cell{Count{json[key].get<std::int64_t>()}} : Cell{};
+}
+Cell times_of(const Json& way) {
+  return has(way, "times") ? Cell{Real{way["times"].get<double>()}} : Cell{};
+}
+/// Whether a way is on the frontier, or what keeps it away.
+Cell verdict_of(const Json& way) {
+  if (has(way, "error")) return way["error"].get<std::string>();
+  if (has(way, "fits") && !way["fits"].get<bool>()) return std::string("does not fit");
+  return std::string(way.at("optimal").get<bool>() ? "yes" : "");
+}
+
+/// Each way to recompute of a sweep: a bar of what is live at its peak, and all in numbers.
+std::string frontier_of_sweep(const Json& ways) {
+  Table table{"memory against time: ways to recompute",
+              {{"mode", "mode"},
+               {"recompute", "recompute"},
+               {"peak", "peak_requested", true},
+               {"multiply-adds", "multiply_adds", true},
+               {"times none's", "times", true},
+               {"kernel calls", "kernel_calls", true},
+               {"frontier", "optimal"}},
+              {},
+              {}};
+  std::vector<Bar> bars;
+  CategoryBytes seen{};
+  const bool several = ways.front().at("mode") != ways.back().at("mode");  // mode by mode
+  for (const auto& way : ways) {
+    const auto mode = way.at("mode").get<std::string>();
+    const auto recompute = way.at("recompute").get<std::string>();
+    const auto& bytes = way.at("bytes");
+    table.rows.push_back({mode, recompute, bytes_of(bytes, "peak_requested"),
+                          count_of(way, "multiply_adds"), times_of(way),
+                          count_of(way, "kernel_calls"), verdict_of(way)});
+    if (bytes.is_null()) continue;
+    Bar bar{fmt::format("{}, {} times", recompute, shown(times_of(way))), {}};
+    if (several) bar.label += ", " + mode;
+    for (std::size_t c = 0; c < kCategoryCount; ++c) {
+      bar.bytes[c] =
+          bytes.at("by_category_at_peak").at(std::string(kCategoryNames[c])).get<std::size_t>();
+      seen[c] += bar.bytes[c];
+    }
+    bars.push_back(std::move(bar));
+  }
+  const auto& first = ways.front();
+  const auto where = fmt::format("batch {}", first.at("batch").get<std::int64_t>()) +
+                     (has(first, "input") ? ", " + first["input"].get<std::string>() : "");
+  return fmt::format(
+             "<p>The peak at {} with each way to recompute, from the least time to the "
+             "most: multiply-adds, times those without recomputation.</p>\n",
+             escaped(where)) +
+         legend(seen) + bar_chart(bars, "the peak of each way to recompute, by category") +
+         render_html(table);
+}
+
+std::string frontier_of_fit(const Json& ways) {
+  Table table{"memory against time: the largest batch with each way to recompute",
+              {{"recompute", "recompute"},
+               {"largest batch", "largest_batch", true},
+               {"footprint", "footprint", true},
+               {"multiply-adds", "multiply_adds", true},
+               {"times none's", "times", true},
+               {"kernel calls", "kernel_calls", true},
+               {"frontier", "optimal"}},
+              {},
+              {}};
+  for (const auto& way : ways)
+    table.rows.push_back({way.at("recompute").get<std::string>(), count_of(way, "largest_batch"),
+                          bytes_of(way, "footprint"), count_of(way, "multiply_adds"), times_of(way),
+                          count_of(way, "kernel_calls"), verdict_of(way)});
+  return "<p>From the least time to the most: multiply-adds, times those without "
+         "recomputation.</p>\n" +
+         render_html(table);
+}
+
 }  // namespace
 
 std::vector<Section> sweep_sections(const ReportInput& input, std::size_t index) {
@@ -125,6 +207,15 @@ std::vector<Section> sweep_sections(const ReportInput& input, std::size_t index)
                   index, curve_chart(curves, x_title, "peak bytes against " + x_title)) +
       tables + folded("the points as a table", render_html(points_table(json.at("points"))));
   return {section};
+}
+
+std::vector<Section> frontier_sections(const ReportInput& input, std::size_t index) {
+  if ((input.verb != "sweep" && input.verb != "fit") || !has(input.json, "frontier") ||
+      input.json["frontier"].empty())
+    return {};
+  const auto& ways = input.json["frontier"];
+  return {{fmt::format("frontier-{}", index), "Memory against time",
+           input.verb == "sweep" ? frontier_of_sweep(ways) : frontier_of_fit(ways)}};
 }
 
 }  // namespace arenagrad::cli

@@ -28,22 +28,31 @@ function optimizerName({kind, momentum, nesterov}) {
   return momentum ? `${kind}, momentum ${momentum}${nesterov ? ", nesterov" : ""}` : kind;
 }
 
+/** Of a sweep over images the command line alone says it. */
+function microBatch(json, point) {
+  const line = json.decomposition[point.mode];
+  if (line) return String(line.micro_batch ?? "the batch");
+  const words = json.argv ?? [];
+  const at = words.findIndex((word) => word.split("=")[0] === "--micro-batch");
+  if (at < 0) return "1";
+  return words[at].split("=")[1] ?? words[at + 1];
+}
+
 class WhatIf {
-  constructor(box, sweeps) {
+  /** `made`: by setting, what each sweep was made under; it keeps those that differ apart. */
+  constructor(box, sweeps, made) {
     this.sweeps = sweeps;
     this.settings = {
-      model: (json) => json.name,
       "image size": (json, point) => point.input ?? "as the spec has it",
       mode: (json, point) => point.mode,
       "micro-batch": (json, point) =>
-        String(json.decomposition[point.mode]?.micro_batch ?? "the batch"),
+        point.mode === "full-batch" ? "the batch" : microBatch(json, point),
       policy: (json) => json.policy,
       optimizer: (json) => optimizerName(json.optimizer_settings),
-      device: (json) => json.device,
-      dtype: (json) => json.dtype,
-      recompute: (json) => json.recompute ?? "none",
-      run: (json) => json.run,
     };
+    const always = [...Object.keys(this.settings), "model", "steps"];
+    for (const [name, values] of Object.entries(made))
+      this.settings[name] = (json) => values[sweeps.indexOf(json)] || "not said";
     this.cases = this.findCases();
     this.fields = {};
     const form = make("form", {class: "fields"});
@@ -53,7 +62,8 @@ class WhatIf {
       const field = make("select", {name}, ...values.map((value) => make("option", {}, value)));
       field.disabled = values.length === 1;
       this.fields[name] = field;
-      form.append(make("label", {}, name, field));
+      // The page says what all have in common.
+      if (values.length > 1 || always.includes(name)) form.append(make("label", {}, name, field));
     }
     this.batch = make("input", {type: "number", min: 1, step: 1, value: 8, name: "batch",
                                 inputmode: "numeric"});
@@ -86,10 +96,11 @@ class WhatIf {
         const one = {};
         for (const [name, of] of Object.entries(this.settings)) one[name] = of(json, point);
         const key = JSON.stringify(one);
-        if (!cases.has(key)) cases.set(key, {...one, points: new Map(), json, decomposition: null});
+        if (!cases.has(key)) cases.set(key, {...one, points: new Map(), lines: new Set()});
         const found = cases.get(key);
         found.points.set(point.batch, point);
-        found.decomposition ??= json.decomposition[point.mode] ?? null;
+        const line = json.decomposition[point.mode];
+        if (line?.pieces.length) found.lines.add(line);
       }
     }
     return [...cases.values()];
@@ -101,7 +112,7 @@ class WhatIf {
       Object.keys(this.settings).every((name) => one[name] === settings[name]));
     if (!found) return {missing: "no sweep of this page has these settings together"};
     const point = found.points.get(batch);
-    const pieces = found.decomposition?.pieces.length ? found.decomposition : null;
+    const pieces = this.lineAt(found, batch);
     if (!pieces)
       return point ? {...planned(point), how: "planned"}
                    : {missing: "this image size was swept at other batches"};
@@ -117,6 +128,15 @@ class WhatIf {
       ? "by the formula; this batch was not planned by itself: scratch that changes with it, or " +
         "an uneven last micro-batch, would not show"
       : "by the formula of the largest batch that was swept"};
+  }
+
+  /** Of sweeps over several batches the line that was examined around this one, or else the one
+   *  that reaches furthest. */
+  lineAt(found, batch) {
+    const lines = [...found.lines];
+    const last = (line) => line.pieces[line.pieces.length - 1].to;
+    return lines.find((line) => line.pieces[0].from <= batch && batch <= last(line)) ??
+      lines.sort((a, b) => last(b) - last(a))[0] ?? null;
   }
 
   show() {

@@ -6,6 +6,7 @@
 #include "cli/sweep_tables.h"
 #include "cli/to_json.h"
 #include "cli/verbs.h"
+#include "cli/version.h"
 #include "experiments/sweep.h"
 #include "zoo/catalogue.h"
 
@@ -25,9 +26,14 @@ Json to_panel(const SweepPoint& point) {
 /// The peaks of a model in every gradient mode that it can be trained in; why not in the others.
 Json peaks(const ModelSource& source, SweepOptions options) {
   const auto model = source(std::nullopt);
+  // A header as of any sweep: a panel keeps apart what was made by another program or of another
+  // spec of the same name.
   Json json = {{"schema", "arenagrad.sweep/1"},
+               {"version", version()},
+               {"spec", {{"path", model.path}, {"hash", model.hash}}},
                {"name", model.name},
-               {"device", options.settings.profile.name}};
+               {"device", options.settings.profile.name},
+               {"workspace_included", options.settings.profile.kernels->complete()}};
   put(json, options.settings);
   for (const auto* key : {"mode", "batch", "micro_batch"}) json.erase(key);
   for (const auto* key : {"points", "decomposition", "refused"}) json[key] = Json::object();
@@ -71,7 +77,9 @@ std::vector<ReportInput> what_if_plans(const Flags& flags, const Console& consol
   const auto file = resolve_spec(flags.spec);
   const auto text = read_text(file);  // once: it may come through a pipe
   const auto model = [&](const std::optional<Shape>& image) {
-    return parse_model(text, file == "-" ? "<stdin>" : file, {.input = image});
+    auto model = parse_model(text, file == "-" ? "<stdin>" : file, {.input = image});
+    model.path = flags.spec;
+    return model;
   };
   const auto sizes = images(flags, model(std::nullopt));
   Progress progress(flags.output, console);

@@ -38,9 +38,9 @@ TEST(FitVerb, FindsALargerBatchThatFitsAboveASmallerOneThatDoesNot) {
 
 /// An H200 has memory for thousands more; cuDNN's batch norm takes 2^31 - 1 elements.
 TEST(FitVerb, StopsWhereAKernelDoes) {
-  const auto result = arenagrad(
-      {"fit", "resnet18", "--device", "h200", "--workspace", "none", "--quiet", "--json", "-"});
-  const auto json = Json::parse(result.out);
+  const auto json = arenagrad({"fit", "resnet18", "--device", "h200", "--workspace", "none",
+                               "--quiet", "--format", "json"})
+                        .json();
   EXPECT_EQ(json["largest_batch"], 2674);
   EXPECT_EQ(json["bound"], 2674);
   EXPECT_TRUE(contains(arenagrad({"plan", "resnet18", "--batch", "2675", "--device", "h200",

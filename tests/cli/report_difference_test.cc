@@ -97,12 +97,23 @@ class TwoRuns : public testing::Test {
   std::string page(std::vector<std::string> a, std::vector<std::string> b) {
     return arenagrad({"report", plan("a.json", a), plan("b.json", b), "-o", "-"}).out;
   }
-  std::string plan(const std::string& name, const std::vector<std::string>& more) {
+  std::string plan(const std::string& name, std::vector<std::string> more) {
+    more.push_back("--events");
+    return plan_alone(name, more);
+  }
+  /// Without events.
+  std::string plan_alone(const std::string& name, const std::vector<std::string>& more,
+                         int code = 0) {
     const auto path = folder_.path(name);
-    std::vector<std::string> arguments = {"plan", "lenet5", "--events", "--quiet", "--json", path};
+    std::vector<std::string> arguments = {"plan", "lenet5", "--quiet", "--json", path};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    EXPECT_EQ(arenagrad(arguments).code, 0);
+    EXPECT_EQ(arenagrad(arguments).code, code);
     return path;
+  }
+  std::string report(const std::string& a, const std::string& b) {
+    const auto outcome = arenagrad({"report", a, b, "-o", "-"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.out;
   }
   test::TemporaryFolder folder_;
 };
@@ -149,6 +160,62 @@ TEST_F(TwoRuns, NameTheSettingThatDiffers) {
   EXPECT_TRUE(contains(moved, "Both peak at"));
   EXPECT_FALSE(contains(moved, "<ul class=\"why\">\n</ul>"));
   EXPECT_FALSE(contains(page(plain, plain), "class=\"why\""));  // nothing differs
+}
+
+/// Images are known from events: those of a run without any are not another size.
+TEST_F(TwoRuns, CompareImagesThatBothKnow) {
+  const auto with = plan("a.json", {"--steps", "1"});
+  const auto without = plan_alone("b.json", {"--optimizer", "adam", "--steps", "2"});
+  for (const auto& html : {report(with, without), report(without, with)}) {
+    EXPECT_FALSE(contains(html, "A sample is"));
+    EXPECT_FALSE(contains(html, "<li>image size"));
+    EXPECT_TRUE(contains(html, "<td>optimizer; steps</td>"));
+  }
+}
+
+TEST_F(TwoRuns, KeepNothingForABackwardThatIsNone) {
+  const auto recomputing = page({"--no-grad"}, {"--recompute", "sqrt"});
+  EXPECT_TRUE(
+      contains(recomputing, "A keeps nothing for a backward, as it has none; B the inputs"));
+  EXPECT_TRUE(contains(recomputing, "A has no backward"));
+  EXPECT_FALSE(contains(recomputing, "everything that backward reads"));
+  const auto html = page({"--no-grad", "--batch", "4"}, {"--batch", "8"});
+  EXPECT_TRUE(contains(html,
+                       "A takes 4 samples at once, forward alone, and keeps nothing for a "
+                       "backward; B takes 8 samples at once and keeps one forward"));
+  EXPECT_TRUE(contains(page({"--no-grad", "--mode", "per-step", "--micro-batch", "2"}, {}),
+                       "A runs 4 forwards of 2 samples each, one after the other, and keeps "
+                       "nothing for a backward"));
+  EXPECT_TRUE(contains(page({"--no-grad"}, {"--policy", "pytorch"}),
+                       "A keeps nothing, as it has no backward, B what PyTorch"));
+  EXPECT_FALSE(
+      contains(page({"--no-grad"}, {"--no-grad", "--policy", "pytorch"}), "class=\"why\""));
+}
+
+/// What is known of both is said where one has no peak.
+TEST_F(TwoRuns, OfWhichOneDidNotFit) {
+  const auto fits = plan("a.json", {"--steps", "1"});
+  const auto peak =
+      Json::parse(test::read_file(fits))["bytes"]["peak_requested"].get<std::size_t>();
+  const auto stopped = plan_alone("b.json", {"--steps", "1", "--capacity", "2MiB", "--events"}, 3);
+  const auto html = report(fits, stopped);
+  const auto would = "B would peak at " + shown(Bytes{peak}) + " without a limit: the same.";
+  for (const std::string& part :
+       {std::string("B did not fit: out of memory in"), std::string("class=\"slots\""), would})
+    EXPECT_TRUE(contains(html, part)) << part;
+  EXPECT_FALSE(contains(html, "the peaks, by category"));
+  const auto begin = html.find("settings that differ");
+  ASSERT_NE(begin, std::string::npos);
+  const auto settings = html.substr(begin, html.find("</table>", begin) - begin);
+  EXPECT_TRUE(contains(settings, "capacity")) << settings;
+  EXPECT_FALSE(contains(settings, "device")) << settings;  // the same: said elsewhere
+  EXPECT_TRUE(contains(report(stopped, stopped), "A did not fit"));
+}
+
+TEST_F(TwoRuns, AreToldApartInTheContents) {
+  const auto html = page({}, {"--batch", "4"});
+  EXPECT_TRUE(contains(html, "<a href=\"#time-0\">Memory over time (A)</a>"));
+  EXPECT_TRUE(contains(html, "<a href=\"#time-1\">Memory over time (B)</a>"));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include "cli/report/assets.h"
 #include "cli/report/html.h"
@@ -71,6 +73,73 @@ TEST_F(Report, HasSweepsComparisonsAndSummaries) {
   for (const char* part : {"Bytes against the batch", "What if?", "Ways to the same gradient",
                            "Layer by layer", "Where the bytes go"})
     EXPECT_TRUE(contains(html, part)) << part;
+}
+
+TEST_F(Report, HasWaysToRecompute) {
+  const auto sweep = page(
+      {made("s.json", {"sweep", "lenet5", "--batches", "4", "--modes", "per-step", "--frontier"})});
+  for (const char* part :
+       {"Memory against time", "memory against time: ways to recompute", "The peak at batch 4",
+        "the peak of each way to recompute", "every:1, 1.333 times"})
+    EXPECT_TRUE(contains(sweep, part)) << part;
+  const auto fit = page({made("f.json", {"fit", "lenet5", "--memory", "8MiB", "--frontier"})});
+  EXPECT_TRUE(contains(fit, "the largest batch with each way to recompute"));
+  EXPECT_TRUE(contains(fit, "<th scope=\"row\">every:1</th>"));
+  EXPECT_FALSE(contains(page({made("p.json", {"sweep", "lenet5", "--batches", "2"})}),
+                        "Memory against time"));
+}
+
+/// A panel doesn't put into one line what was made under other settings.
+TEST_F(Report, KeepsSweepsApart) {
+  const auto sweep = [&](const std::string& name, std::vector<std::string> more) {
+    more.insert(more.begin(), {"sweep", "lenet5", "--batches", "1:3", "--optimizer", "adam"});
+    return made(name, more);
+  };
+  const auto one = sweep("1.json", {"--steps", "1"}), two = sweep("2.json", {"--steps", "2"});
+  const auto of = [](const std::string& html) {
+    const std::string begin = "class=\"made\">";
+    const auto from = html.find(begin) + begin.size();
+    return Json::parse(html.substr(from, html.find("</script>", from) - from));
+  };
+  const auto html = page({one, two});
+  const auto made = of(html);
+  EXPECT_EQ(made["steps"], (Json{"1", "2"}));
+  EXPECT_EQ(made["model"], (Json{"lenet5", "lenet5"}));
+  EXPECT_EQ(made["spec"][0], made["spec"][1]);
+  EXPECT_TRUE(contains(html, "<th scope=\"col\">steps</th>"));
+  EXPECT_TRUE(contains(html, "All were made under: model lenet5, spec "));
+  EXPECT_TRUE(contains(page({two}), ", steps 2, "));
+  const auto gpu = page({sweep("h.json", {"--device", "h200", "--workspace", "none"}),
+                         sweep("l.json", {"--device", "h200", "--layout", "nhwc"})});
+  EXPECT_EQ(of(gpu)["engines"], (Json{"--workspace none", ""}));
+  EXPECT_EQ(of(gpu)["layout"], (Json{"nchw", "nhwc"}));
+  // What is planned on the spot says as much of itself.
+  const auto both = of(page({two, "--what-if", "lenet5", "--batches", "2"}));
+  for (const auto& [name, values] : both.items())
+    EXPECT_EQ(std::count(values.begin(), values.end(), values[0]), 9) << name << ": " << values;
+}
+
+TEST_F(Report, DoesNotOverwriteWhatItReads) {
+  const auto plan = made("p.json", {"plan", "lenet5"});
+  const auto before = read_file(plan);
+  const auto link = folder_.path("link.json");
+  std::filesystem::create_symlink(plan, link);
+  const auto hard = folder_.path("hard.json");
+  std::filesystem::create_hard_link(plan, hard);
+  const auto folder = std::filesystem::path(plan).parent_path().string();
+  for (const auto& path : {plan, folder + "/./p.json", link, hard}) {
+    const auto outcome = arenagrad({"report", plan, "-o", path});
+    EXPECT_EQ(outcome.code, 2) << path;
+    EXPECT_TRUE(contains(outcome.err, "-o: expected a file that isn't read here")) << outcome.err;
+  }
+  const auto out = folder_.path("p.html");
+  EXPECT_EQ(arenagrad({"report", plan, "-o", out, "--json", plan}).code, 2);
+  EXPECT_EQ(arenagrad({"report", plan, "-o", out, "--json", folder + "/./p.html"}).code, 2);
+  const auto spec = folder_.write("spec.json", read_file(zoo("lenet5")));
+  EXPECT_EQ(arenagrad({"report", plan, "--what-if", spec, "-o", spec}).code, 2);
+  EXPECT_EQ(read_file(plan), before);
+  EXPECT_EQ(read_file(spec), read_file(zoo("lenet5")));
+  EXPECT_FALSE(std::filesystem::exists(out));
 }
 
 TEST_F(Report, PlansWhatIf) {
@@ -160,6 +229,16 @@ TEST_F(Report, RefusesOtherFiles) {
   refused(file(R"({"schema": "arenagrad.models/1"})"), "expected JSON of plan, run");
   refused(file(R"({"schema": "arenagrad.run/1", "timeline": {}})"), "timeline");
   refused(file(R"({"schema": "arenagrad.run/1", "bytes": {}})"), "by_category_at_peak");
+  refused(file(R"({"schema": "arenagrad.run/1"})"), "lacks something: key 'bytes'");
+  auto sweep = Json::parse(read_file(made("s.json", {"sweep", "lenet5", "--batches", "2"})));
+  sweep.erase("optimizer_settings");
+  refused(file(sweep.dump()), "optimizer_settings");
+  const auto fit = made("fit.json", {"fit", "lenet5", "--memory", "8MiB", "--max", "4"});
+  refused(fit, "got fit without ways to recompute");
+  const auto lacking = file(R"({"schema": "arenagrad.plan/1", "bytes": {}})");
+  const auto two = arenagrad({"report", made("p.json", {"plan", "lenet5"}), lacking, "-o", "-"});
+  EXPECT_EQ(two.code, 2);
+  EXPECT_TRUE(contains(two.err, lacking)) << two.err;
   EXPECT_EQ(arenagrad({"report", "x.json"}).code, 2);  // no -o
 }
 

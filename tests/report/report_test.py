@@ -403,6 +403,28 @@ class Tests:
                       f"{policy}, {optimizer}, {mode}, batch {batch}, size {size}")
             self.fields_follow(tab)
 
+    def what_if_keeps_apart(self):
+        """Sweeps that differ in their steps alone: each is found, with the bytes of `plan`."""
+        for steps in (1, 2):
+            self.call("sweep", "lenet5", "--batches", "1:6", "--optimizer", "adam", "--steps",
+                      str(steps), "--json", f"{steps}.json", "--quiet")
+        with self.open(self.report("apart.html", "1.json", "2.json")) as tab:
+            for steps in (1, 2):
+                for batch in (2, 6):
+                    plan = json.loads(self.call(
+                        "plan", "lenet5", "--batch", str(batch), "--steps", str(steps),
+                        "--optimizer", "adam", "--json", "-"))
+                    shown = tab.evaluate(
+                        "(() => { const w = arenagradReport.pictures.whatIf[0];"
+                        f" w.fields.steps.value = '{steps}'; w.batch.value = {batch};"
+                        " w.fields.steps.dispatchEvent(new Event('input', {bubbles: true}));"
+                        " return [w.answer.dataset.total, w.fields.steps.isConnected,"
+                        " w.fields.layout.isConnected]; })()")
+                    where = f"{steps} steps, batch {batch}"
+                    equal(shown[1:], [True, False], f"fields of {where}")
+                    equal(shown[0], str(plan["bytes"]["peak_requested"]), where)
+            equal(tab.complaints(), [], "complaints")
+
     def fields_follow(self, tab):
         """Another mode brings its micro-batch with it."""
         for mode, micro in (("per-step", "1"), ("full-batch", "the batch")):
@@ -446,7 +468,8 @@ ZOOM = ("(() => { const c = arenagradReport.pictures.timeline[0].chart;"
         " const t = performance.now(); c.zoom(0.5); return Math.round(performance.now() - t); })()")
 
 CASES = ["opens_quietly", "prints_whole", "stays_without_script", "events_are_the_ledgers", "taps_pin",
-         "highest_is_drawn", "two_runs_by_phase", "what_if_is_the_cli", "holds_many_events"]
+         "highest_is_drawn", "two_runs_by_phase", "what_if_is_the_cli", "what_if_keeps_apart",
+         "holds_many_events"]
 
 
 def main():
