@@ -57,28 +57,44 @@ Route route_of(const Model& model, Settings settings, GradientMode mode, std::in
   return route;
 }
 
-/// The largest micro-batch that fits, at most the batch; 0: none.
-std::int64_t largest_micro_batch(const Model& model, const Settings& settings, std::int64_t batch,
-                                 const std::function<bool()>& out_of_time) {
+/// From `from` down to above `to`: the first that fits; where dozens don't, in steps of 2 %. `to`:
+/// none was found.
+template <class Fits>
+std::int64_t walk_down(std::int64_t from, std::int64_t to, const Fits& fits,
+                       const std::function<bool()>& out_of_time) {
+  constexpr std::int64_t kOneByOne = 64;
+  std::int64_t n = from;
+  while (n > to && !fits(n)) {
+    if (out_of_time()) return to;
+    n -= from - n < kOneByOne ? 1 : std::max<std::int64_t>(1, n / 50);
+  }
+  return std::max(n, to);
+}
+
+/// A micro-batch that fits and is among the largest, at most the batch; 0: none.
+std::int64_t large_micro_batch(const Model& model, const Settings& settings, std::int64_t batch,
+                               const std::function<bool()>& out_of_time) {
   const auto per_step = in_mode(settings, GradientMode::per_step);
   const auto fits = [&](std::int64_t n) {
     return footprint_of(model, at_batch(per_step, batch, n)).footprint.has_value();
+  };
+  const auto bound = [&](std::int64_t most, const std::function<bool(std::int64_t)>& may_fit) {
+    return find_largest(most, 0, {may_fit, [](auto) { return true; }}).bound;
   };
   // The first micro-batch alone bounds the whole: it is a full batch of that size. Where a whole
   // one follows, so do the first two.
   const auto whole = in_mode(settings, GradientMode::full_batch);
   const auto half = batch / 2;
-  if (bound_fits(model, at_batch(whole, half + 1, half + 1))) {
-    const auto one_may = [&](std::int64_t n) { return bound_fits(model, at_batch(whole, n, n)); };
-    const auto found = find_largest(
-        batch, 0, {one_may, [&](auto n) { return n <= half || fits(n); }, out_of_time});
-    if (found.largest > half) return found.largest;
+  const auto one_may = [&](std::int64_t n) { return bound_fits(model, at_batch(whole, n, n)); };
+  if (one_may(half + 1)) {
+    const auto found = walk_down(bound(batch, one_may), half, fits, out_of_time);
+    if (found > half) return found;
   }
   if (half == 0) return 0;
   const auto two_may = [&](std::int64_t n) {
     return bound_fits(model, at_batch(per_step, 2 * n, n));
   };
-  return find_largest(half, 0, {two_may, fits, out_of_time}).largest;
+  return walk_down(bound(half, two_may), 0, fits, out_of_time);
 }
 
 Remedy tried(std::string what, const Model& model, Settings settings) {
@@ -147,7 +163,7 @@ Attempt footprint_of(const Model& model, const Settings& settings) {
 std::vector<Route> routes(const Model& model, const FitOptions& options, const Settings& settings,
                           std::int64_t batch, const std::function<bool()>& out_of_time) {
   const auto micro = options.micro_batch.value_or(1);
-  const auto largest = largest_micro_batch(model, settings, batch, out_of_time);
+  const auto largest = large_micro_batch(model, settings, batch, out_of_time);
   return {
       route_of(model, settings, GradientMode::full_batch, batch, batch),
       route_of(model, settings, GradientMode::accumulated_graph, batch, micro),
