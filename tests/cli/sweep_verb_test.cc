@@ -149,7 +149,8 @@ TEST(SweepVerb, TheFrontierOfImagesIsAtTheLargest) {
   const auto result = arenagrad({"sweep", "resnet20_cifar", "--inputs", "16,32", "--batch", "2",
                                  "--frontier", "--format", "json"});
   ASSERT_EQ(result.code, 0) << result.err;
-  for (const auto& one : result.json()["frontier"]) EXPECT_EQ(one["input"], "3x32x32");
+  const auto frontier = result.json()["frontier"];
+  for (const auto& one : frontier) EXPECT_EQ(one["input"], "3x32x32");
 }
 
 TEST(SweepVerb, ShowsProgressOnATerminalAlone) {
