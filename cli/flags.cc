@@ -242,8 +242,10 @@ void add_trace_flags(CLI::App& command, Flags& flags) {
 
 void add_report_flags(CLI::App& command, Flags& flags) {
   command
-      .add_option("FILE", flags.report_in,
-                  "JSON of plan, run, compare, sweep or summary; two runs are compared")
+      .add_option(
+          "FILE", flags.report_in,
+          "JSON of plan, run, compare, sweep or summary, or of fit --frontier; two runs are "
+          "compared")
       ->required()
       ->type_name("");
   add(command, "Report", "--what-if", "SPEC",
