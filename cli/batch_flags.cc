@@ -50,11 +50,6 @@ void add_frontier(CLI::App& command, const char* group, Flags& flags, const char
   command.add_flag("--frontier", flags.batches.frontier, text)->group(group);
 }
 
-/// Takes away a common flag that would mean nothing.
-void remove(CLI::App& command, const char* flag) {
-  command.remove_option(command.get_option(flag));
-}
-
 }  // namespace
 
 std::vector<std::int64_t> parse_range(std::string_view flag, const std::string& text) {
@@ -87,7 +82,7 @@ std::vector<std::int64_t> parse_range(std::string_view flag, const std::string& 
 void add_sweep_flags(CLI::App& command, Flags& flags) {
   flags.steps = 2;  // optimizer state is born in the first: the second is the steady one
   add_common_flags(command, flags);
-  for (const auto* flag : {"--mode", "--top", "--data", "--labels"}) remove(command, flag);
+  for (const auto* flag : {"--mode", "--top", "--data", "--labels"}) remove_flag(command, flag);
   command.get_option("--steps")->description(
       "training steps (default 2: optimizer state is born in the first)");
   command.get_option("--batch")->description("samples of a step, with --inputs (default 8)");
@@ -121,7 +116,7 @@ void add_sweep_flags(CLI::App& command, Flags& flags) {
 void add_fit_flags(CLI::App& command, Flags& flags) {
   flags.steps = 2;
   add_common_flags(command, flags);
-  for (const auto* flag : {"--data", "--labels"}) remove(command, flag);
+  for (const auto* flag : {"--data", "--labels"}) remove_flag(command, flag);
   command.get_option("--steps")->description(
       "training steps (default 2: optimizer state is born in the first)");
   command.get_option("--batch")->description(

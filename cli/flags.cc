@@ -68,11 +68,6 @@ void check_opaque(const Flags& flags) {
                      "got " + flags.strategy + ", which is opaque");
 }
 
-/// Takes away a common flag that would mean nothing.
-void remove(CLI::App& command, const char* flag) {
-  command.remove_option(command.get_option(flag));
-}
-
 /// A trace has its requests; what would decide on a model's has no effect on them.
 void check_lab_flags(const CLI::App& command, const Flags& flags) {
   if (flags.trace.empty()) return;
@@ -125,6 +120,10 @@ std::int64_t default_steps(const OptimizerSpec& optimizer) {
 }
 
 }  // namespace
+
+void remove_flag(CLI::App& command, const char* flag) {
+  command.remove_option(command.get_option(flag));
+}
 
 Settings Flags::settings(std::int64_t default_batch) const {
   check_opaque(*this);
@@ -194,7 +193,7 @@ void add_lab_flags(CLI::App& command, Flags& flags) {
   add_common_flags(command, flags);
   command.get_option("SPEC")->required(false);
   // All strategies run, --only picks; no buffers are listed.
-  for (const auto* flag : {"--strategy", "--top"}) remove(command, flag);
+  for (const auto* flag : {"--strategy", "--top"}) remove_flag(command, flag);
   command.final_callback([&command, &flags] { check_lab_flags(command, flags); });
   command.get_option("--steps")->description(
       "training steps (default 2: the first and a steady one)");

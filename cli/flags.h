@@ -59,6 +59,8 @@ struct Flags {
 
 /// Adds the flags that every verb with a spec has, in groups, to its command. `flags` outlives it.
 void add_common_flags(CLI::App& command, Flags& flags);
+/// Takes away a common flag that would mean nothing.
+void remove_flag(CLI::App& command, const char* flag);
 /// Adds those of the verb allocators.
 void add_lab_flags(CLI::App& command, Flags& flags);
 /// Adds those of the verb trace.

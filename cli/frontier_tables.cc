@@ -134,17 +134,21 @@ Table frontier_table(const Sweep& sweep) {
   return table;
 }
 
+Table empty_frontier_of_fit() {
+  return {"memory against time: the largest batch with each way to recompute",
+          {{"recompute", "recompute"},
+           {"largest batch", "largest_batch", true},
+           {"footprint", "footprint", true},
+           {"multiply-adds", "multiply_adds", true},
+           {"times none's", "times", true},
+           {"kernel calls", "kernel_calls", true},
+           {"frontier", "optimal"}},
+          {},
+          {}};
+}
+
 Table frontier_table(const Fit& fit) {
-  Table table{"memory against time: the largest batch with each way to recompute",
-              {{"recompute", "recompute"},
-               {"largest batch", "largest_batch", true},
-               {"footprint", "footprint", true},
-               {"multiply-adds", "multiply_adds", true},
-               {"times none's", "times", true},
-               {"kernel calls", "kernel_calls", true},
-               {"frontier", "optimal"}},
-              {},
-              {}};
+  Table table = empty_frontier_of_fit();
   for (const auto& way : fit.frontier) {
     std::vector<Cell> row{text(way.recompute)};
     if (way.found.largest > 0)

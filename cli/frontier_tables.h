@@ -14,6 +14,8 @@ namespace arenagrad::cli {
 
 Table frontier_table(const Sweep& sweep);
 Table frontier_table(const Fit& fit);
+/// The same without rows.
+Table empty_frontier_of_fit();
 
 Json to_json(const FrontierPoint& point);
 Json to_json(const FitOnFrontier& way);

@@ -8,6 +8,18 @@
 
 namespace arenagrad::cli {
 
+bool same_file(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (fs::is_other(fs::status(a, error))) return false;
+  if (fs::equivalent(a, b, error)) return true;
+  const auto place = [&](const std::string& path) {
+    return fs::weakly_canonical(fs::absolute(path, error), error);
+  };
+  const auto one = place(a), other = place(b);
+  return !one.empty() && one == other;
+}
+
 std::string Outputs::add(std::string_view flag, const std::string& path) {
   namespace fs = std::filesystem;
   if (path == "-") return path;
@@ -17,14 +29,11 @@ std::string Outputs::add(std::string_view flag, const std::string& path) {
     throw UsageError(fmt::format("{}: cannot write {}: no such folder", flag, path));
   if (fs::is_directory(path, ignored))
     throw UsageError(fmt::format("{}: cannot write {}: it is a folder", flag, path));
-  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return path;
-  const auto file = fs::weakly_canonical(fs::absolute(path, ignored), ignored).string();
-  if (file.empty()) return path;
   for (const auto& [other, its_flag] : taken_)
-    if (other == file)
+    if (same_file(path, other))
       throw UsageError(fmt::format("{}: expected a file of its own, got {}, which {} writes too",
                                    flag, path, its_flag));
-  taken_.emplace_back(file, flag);
+  taken_.emplace_back(path, flag);
   return path;
 }
 

@@ -8,6 +8,10 @@
 
 namespace arenagrad::cli {
 
+/// Whether two paths lead to one file, links followed, which may be yet to be written. What is
+/// there and neither a file nor a folder (a device, a pipe) loses nothing and is never the same.
+bool same_file(const std::string& a, const std::string& b);
+
 class Outputs {
  public:
   /// Takes note of the file that `flag` names and gives its path back; "-" is standard output.
@@ -18,7 +22,7 @@ class Outputs {
   std::string add(std::string_view flag, const std::string& path);
 
  private:
-  std::vector<std::pair<std::string, std::string>> taken_;  // file, links followed; flag
+  std::vector<std::pair<std::string, std::string>> taken_;  // file, flag
 };
 
 }  // namespace arenagrad::cli

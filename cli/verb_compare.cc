@@ -103,11 +103,7 @@ void add_notes(const Comparison& comparison, const Flags& flags, const Console& 
 
 Document document_of(const Comparison& comparison, const Model& model, const Flags& flags) {
   Document document;
-  const auto ran = std::ranges::find_if(
-      comparison.modes, [](const ModeResult& mode) { return mode.measurement.has_value(); });
-  auto& json = document.json = json_header(
-      "compare", flags, model,
-      ran == comparison.modes.end() ? flags.device.backend() : ran->measurement->backend);
+  auto& json = document.json = json_header("compare", flags, model, flags.device.backend());
   json["name"] = model.name;
   json["device"] = comparison.settings.profile.name;
   put(json, comparison.settings);

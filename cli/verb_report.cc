@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -16,17 +15,7 @@
 namespace arenagrad::cli {
 namespace {
 
-/// Whether two paths lead to one file, which may be yet to be written. A device loses nothing.
-bool same_file(const std::string& a, const std::string& b) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  if (fs::is_other(fs::status(a, error))) return false;
-  if (fs::equivalent(a, b, error)) return true;
-  const auto one = fs::weakly_canonical(a, error), other = fs::weakly_canonical(b, error);
-  return !error && one == other;
-}
-
-/// A page or a document would take the place of what it was made from, or of the other.
+/// A page or a document would take the place of what it was made from.
 void refuse_overwriting(const Flags& flags) {
   std::vector<std::pair<std::string, std::string>> outputs;
   if (flags.report_out != "-") outputs.emplace_back("-o", flags.report_out);
@@ -39,8 +28,6 @@ void refuse_overwriting(const Flags& flags) {
       if (same_file(output, input))
         throw UsageError(
             fmt::format("{}: expected a file that isn't read here, got {}", flag, output));
-  if (outputs.size() == 2 && same_file(outputs[0].second, outputs[1].second))
-    throw UsageError("--json: expected another file than -o's, got " + outputs[1].second);
 }
 
 }  // namespace

@@ -107,9 +107,6 @@ class Finder {
     return footprint(batch).has_value();
   }
 
-  /// Under the strategy in the capacity; nothing when it does not fit.
-  std::optional<std::size_t> footprint(std::int64_t batch) { return attempt(batch).footprint; }
-
   /// Under per-step all micro-steps but the first and the last are alike, and what reuses memory
   /// does the same in each before long: a batch of many stands for those of more.
   std::int64_t stands_for(std::int64_t batch) const {
@@ -120,12 +117,13 @@ class Finder {
     return batch / micro <= kMany ? batch : kMany * micro + batch % micro;
   }
 
-  const Attempt& attempt(std::int64_t wanted) {
+  /// Under the strategy in the capacity; nothing when it does not fit.
+  std::optional<std::size_t> footprint(std::int64_t wanted) {
     const auto batch = stands_for(wanted);
-    const auto known = attempts_.find(batch);
-    if (known != attempts_.end()) return known->second;
+    const auto known = footprints_.find(batch);
+    if (known != footprints_.end()) return known->second;
     tell(wanted);
-    return attempts_[batch] = footprint_of(model_, at(batch));
+    return footprints_[batch] = footprint_of(model_, at(batch)).footprint;
   }
 
   /// A search of its own for each way to recompute. What was known of batches is forgotten.
@@ -139,12 +137,12 @@ class Finder {
         continue;
       }
       base_.plan.recompute = way;
-      attempts_.clear();
+      footprints_.clear();
       one.found = search(0);
       if (one.found.largest == 0) continue;
-      const auto& at_largest = attempt(one.found.largest);
-      one.footprint = *at_largest.footprint;
-      one.cost = at_largest.cost;
+      one.footprint = *footprint(one.found.largest);
+      const auto program = plan(model_.tape, base_.profile, at(one.found.largest).plan);
+      one.cost = step_cost(program.step, program, model_.tape);
     }
     base_.plan.recompute = own;
     order_and_mark(result.frontier);
@@ -230,7 +228,7 @@ class Finder {
   const FitOptions& options_;
   Settings base_;
   Clock::time_point deadline_ = Clock::time_point::max();
-  std::map<std::int64_t, Attempt> attempts_;
+  std::map<std::int64_t, std::optional<std::size_t>> footprints_;
 };
 
 }  // namespace

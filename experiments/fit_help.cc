@@ -151,12 +151,11 @@ bool bound_fits(const Model& model, const Settings& settings) {
 Attempt footprint_of(const Model& model, const Settings& settings) {
   try {
     const auto experiment = prepare(model, settings);
-    return {fitting_footprint(experiment),
-            step_cost(experiment.program.step, experiment.program, model.tape), ""};
+    return {fitting_footprint(experiment), ""};
   } catch (const ContractError&) {
     throw;
   } catch (const Error& error) {
-    return {std::nullopt, {}, error.what()};
+    return {std::nullopt, error.what()};
   }
 }
 

@@ -15,7 +15,6 @@ bool bound_fits(const Model& model, const Settings& settings);
 
 struct Attempt {
   std::optional<std::size_t> footprint;  // nothing: it does not fit, or could not be planned
-  StepCost cost;                         // where it could be planned
   std::string refused;                   // why it could not be planned
 };
 /// A dry run under the settings' strategy and capacity.

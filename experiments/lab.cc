@@ -135,12 +135,8 @@ LabReport run_lab(RequestTrace trace, const LabOptions& options) {
   if (options.only.empty()) {
     for (const StrategyInfo& strategy : strategies()) chosen.push_back(&strategy);
   } else {
-    for (const std::string& name : options.only) chosen.push_back(&find_strategy(name));
+    for (const std::string& name : options.only) chosen.push_back(&find_placing_strategy(name));
   }
-  for (const StrategyInfo* strategy : chosen)
-    if (strategy->opaque)
-      throw Error("the lab: expected strategies that say where buffers lie, got " +
-                  std::string(strategy->name) + ", which is opaque: only a run on a GPU has it");
   Lab lab(report.trace, options);
   for (const StrategyInfo* strategy : chosen) report.rows.push_back(lab.row(*strategy));
   return report;

@@ -10,12 +10,8 @@ class AddressMap {
 
   /** The span that holds a value of its column `at` or below. */
   span(value, column) {
-    let low = 0, high = this.spans.length - 1;
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if (this.spans[middle][column] <= value) low = middle; else high = middle - 1;
-    }
-    return this.spans[low] ?? [0, 0, 0];
+    const {spans} = this;
+    return spans[lastUpTo(spans.length, (i) => spans[i][column], value)] ?? [0, 0, 0];
   }
 
   place(address) {

@@ -64,6 +64,26 @@ function byteTicks(low, high, pixels) {
   return ticks;
 }
 
+/** The last of `count` numbers, ascending, that is at most `value`; the first where none is. */
+function lastUpTo(count, number, value) {
+  let low = 0, high = count - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (number(middle) <= value) low = middle; else high = middle - 1;
+  }
+  return low;
+}
+
+/** Where in [begin, end) the lowest and the highest number are, in their order; or both. */
+function extremes(begin, end, number) {
+  let low = begin, high = begin;
+  for (let i = begin + 1; i < end; ++i) {
+    if (number(i) < number(low)) low = i;
+    if (number(i) > number(high)) high = i;
+  }
+  return low === high ? [low] : [Math.min(low, high), Math.max(low, high)];
+}
+
 /** Calls at most once a frame, with the latest arguments. */
 function oncePerFrame(call) {
   let waiting = null;

@@ -96,6 +96,19 @@ class Chart {
     return this.graph.toDataYCoord(mouse.clientY - this.canvas.getBoundingClientRect().top);
   }
 
+  /** What a pointer does here, each called with its event; a click has not moved. */
+  listen({hover, leave, click}) {
+    let down = null;
+    this.canvas.addEventListener("mousemove", oncePerFrame(hover));
+    this.canvas.addEventListener("mouseleave", leave);
+    this.canvas.addEventListener("mousedown", (mouse) => {
+      down = [mouse.clientX, mouse.clientY];
+    }, true);
+    this.canvas.addEventListener("click", (mouse) => {
+      if (down && Math.hypot(mouse.clientX - down[0], mouse.clientY - down[1]) < 4) click(mouse);
+    });
+  }
+
   /** A line down at x, named by its class; gone where x is null or outside. */
   mark(name, x, text = "") {
     let line = this.canvas.querySelector(`.${name}`);

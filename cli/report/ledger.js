@@ -86,13 +86,8 @@ class Ledger {
     for (let i = 0; i < columns; ++i) {
       const begin = from + Math.floor(count * i / columns);
       const end = from + Math.floor(count * (i + 1) / columns);
-      let low = begin, high = begin;
-      for (let e = begin + 1; e < end; ++e) {
-        if (this.totals[e] < this.totals[low]) low = e;
-        if (this.totals[e] > this.totals[high]) high = e;
-      }
-      add(Math.min(low, high), from + count * i / columns);
-      if (low !== high) add(Math.max(low, high), from + count * (i + 0.5) / columns);
+      extremes(begin, end, (e) => this.totals[e])
+        .forEach((e, k) => add(e, from + count * (i + k / 2) / columns));
     }
     return result;
   }

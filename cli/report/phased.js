@@ -34,12 +34,7 @@ class PhasedRun {
 
   /** The last slot that begins at x or before. */
   slotAt(x) {
-    let low = 0, high = this.slots.length - 1;
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if (this.slots[middle][2] <= x) low = middle; else high = middle - 1;
-    }
-    return low;
+    return lastUpTo(this.slots.length, (s) => this.slots[s][2], x);
   }
 
   /** The entry that is in force at x; where there is none, the next one. */
@@ -59,12 +54,7 @@ class PhasedRun {
   }
 
   slotOf(entry) {
-    let low = 0, high = this.slots.length - 1;
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if (this.start[middle] <= entry) low = middle; else high = middle - 1;
-    }
-    return low;
+    return lastUpTo(this.slots.length, (s) => this.start[s], entry);
   }
 
   /** Where an entry begins. */
@@ -115,12 +105,7 @@ class PhasedRun {
       else if (points.length === 0) points.push([x, this.total(begin)]);
       return;
     }
-    let low = begin, high = begin;
-    for (let i = begin + 1; i < end; ++i) {
-      if (this.total(i) < this.total(low)) low = i;
-      if (this.total(i) > this.total(high)) high = i;
-    }
-    points.push([x, this.total(Math.min(low, high))]);
-    if (low !== high) points.push([x + half, this.total(Math.max(low, high))]);
+    extremes(begin, end, (i) => this.total(i))
+      .forEach((i, k) => points.push([x + k * half, this.total(i)]));
   }
 }

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "allocator/units.h"
+#include "cli/frontier_tables.h"
 #include "cli/report/html.h"
 #include "cli/report/section.h"
 #include "cli/report/svg.h"
@@ -152,16 +153,7 @@ std::string frontier_of_sweep(const Json& ways) {
 }
 
 std::string frontier_of_fit(const Json& ways) {
-  Table table{"memory against time: the largest batch with each way to recompute",
-              {{"recompute", "recompute"},
-               {"largest batch", "largest_batch", true},
-               {"footprint", "footprint", true},
-               {"multiply-adds", "multiply_adds", true},
-               {"times none's", "times", true},
-               {"kernel calls", "kernel_calls", true},
-               {"frontier", "optimal"}},
-              {},
-              {}};
+  Table table = empty_frontier_of_fit();
   for (const auto& way : ways)
     table.rows.push_back({way.at("recompute").get<std::string>(), count_of(way, "largest_batch"),
                           bytes_of(way, "footprint"), count_of(way, "multiply_adds"), times_of(way),

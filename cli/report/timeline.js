@@ -128,16 +128,10 @@ class TimelinePicture {
   }
 
   listen() {
-    const {canvas} = this.chart;
-    let down = null;
-    canvas.addEventListener("mousemove", oncePerFrame((mouse) => this.hover(mouse)));
-    canvas.addEventListener("mouseleave", () => this.leave());
-    canvas.addEventListener("mousedown", (mouse) => {
-      down = [mouse.clientX, mouse.clientY];
-    }, true);
-    canvas.addEventListener("click", (mouse) => {
-      const still = down && Math.hypot(mouse.clientX - down[0], mouse.clientY - down[1]) < 4;
-      if (still) this.set(this.under(mouse)[0]);
+    this.chart.listen({
+      hover: (mouse) => this.hover(mouse),
+      leave: () => this.leave(),
+      click: (mouse) => this.set(this.under(mouse)[0]),
     });
     this.box.addEventListener("keydown", (key) => this.key(key));
   }

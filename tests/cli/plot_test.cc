@@ -19,8 +19,8 @@ using test::TemporaryFolder;
 
 bool gnuplot_is_here() { return std::system("gnuplot --version >/dev/null 2>&1") == 0; }
 
-/// The rows of a script's data, as numbers.
-std::vector<std::vector<double>> data_of(const std::string& script) {
+/// The rows between "$NAME << END" and "END", as numbers.
+std::vector<std::vector<double>> block_of(const std::string& script, const std::string& name) {
   std::vector<std::vector<double>> rows;
   bool inside = false;
   for (const auto& line : test::lines(script)) {
@@ -30,7 +30,7 @@ std::vector<std::vector<double>> data_of(const std::string& script) {
       rows.emplace_back();
       for (std::string word; words >> word;) rows.back().push_back(std::atof(word.c_str()));
     }
-    if (line == "$data << END") inside = true;
+    if (line == "$" + name + " << END") inside = true;
   }
   return rows;
 }
@@ -65,7 +65,7 @@ TEST(Plot, ASweepDrawsItsPoints) {
                                  "--format", "json", "--plot", file});
   ASSERT_EQ(result.code, 0) << result.err;
   const auto points = result.json()["points"];
-  const auto rows = data_of(test::read_file(file));
+  const auto rows = block_of(test::read_file(file), "data");
   ASSERT_EQ(rows.size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(rows[i][0], points[i]["batch"].get<double>());
@@ -87,7 +87,7 @@ TEST(Plot, AComparisonAndTheLabAreBars) {
                                    "--threads", "1", "--format", "json", "--plot", file});
   ASSERT_EQ(compared.code, 0) << compared.err;
   auto script = test::read_file(file);
-  auto rows = data_of(script);
+  auto rows = block_of(script, "data");
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(std::accumulate(rows[2].begin() + 1, rows[2].end(), 0.0),
             compared.json()["modes"]["per-step"]["bytes"]["peak_requested"].get<double>());
@@ -97,29 +97,12 @@ TEST(Plot, AComparisonAndTheLabAreBars) {
       {"allocators", "lenet5", "--only", "best-fit,caching", "--format", "json", "--plot", file});
   ASSERT_EQ(lab.code, 0) << lab.err;
   script = test::read_file(file);
-  rows = data_of(script);
+  rows = block_of(script, "data");
   ASSERT_EQ(rows.size(), 2u);
   for (std::size_t i = 0; i < 2; ++i)
     EXPECT_EQ(std::accumulate(rows[i].begin() + 1, rows[i].end(), 0.0),
               lab.json()["rows"][i]["footprint"].get<double>());
   EXPECT_TRUE(contains(script, "title 'lower bound, ")) << script;
-}
-
-/// The numbers between "$NAME << END" and "END".
-std::vector<std::pair<double, double>> block_of(const std::string& script,
-                                                const std::string& name) {
-  std::vector<std::pair<double, double>> rows;
-  bool inside = false;
-  for (const auto& line : test::lines(script)) {
-    if (line == "END") inside = false;
-    if (inside) {
-      std::istringstream words(line);
-      rows.emplace_back();
-      words >> rows.back().first >> rows.back().second;
-    }
-    if (line == "$" + name + " << END") inside = true;
-  }
-  return rows;
 }
 
 TEST(Plot, AFrontierDrawsAllChoicesAndAPathThroughTheOptimal) {
@@ -141,8 +124,8 @@ TEST(Plot, AFrontierDrawsAllChoicesAndAPathThroughTheOptimal) {
     const auto drawn = block_of(script, block);
     ASSERT_EQ(drawn.size(), expected.size());
     for (std::size_t i = 0; i < drawn.size(); ++i) {
-      EXPECT_NEAR(drawn[i].first, expected[i].first, 1e-6);
-      EXPECT_EQ(drawn[i].second, expected[i].second);
+      EXPECT_NEAR(drawn[i][0], expected[i].first, 1e-6);
+      EXPECT_EQ(drawn[i][1], expected[i].second);
     }
   };
   ASSERT_LT(optimal.size(), all.size());
