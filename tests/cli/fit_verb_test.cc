@@ -85,6 +85,21 @@ TEST(FitVerb, WaysThatWereStoppedAreNotCompared) {
   for (const auto& way : result["frontier"]) EXPECT_EQ(way["optimal"], false);
 }
 
+/// Of the batch itself, not of the one that stood for it in the search.
+TEST(FitVerb, AFrontiersCostIsOfItsBatch) {
+  const auto fitted = arenagrad({"fit", "lenet5", "--memory", "64MiB", "--mode", "per-step",
+                                 "--max", "5000", "--frontier", "--format", "json"})
+                          .json();
+  const auto swept =
+      arenagrad({"sweep", "lenet5", "--modes", "per-step", "--batches", "5000", "--format", "json"})
+          .json();
+  const auto& way = fitted["frontier"][0];
+  ASSERT_EQ(way["recompute"], "none");
+  EXPECT_EQ(way["largest_batch"], 5000);
+  EXPECT_EQ(way["multiply_adds"], swept["points"][0]["multiply_adds"]);
+  EXPECT_EQ(way["kernel_calls"], swept["points"][0]["kernel_calls"]);
+}
+
 /// Optimizer state is born in the first step: what fits is asked of the second.
 TEST(FitVerb, PlansThatKeepStateHaveASteadyStepToo) {
   const auto steps = [](std::vector<std::string> more) {
